@@ -300,7 +300,7 @@ def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple
     return rows, lengths / len(parts)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def _places(
     samplings: tuple[Sampling, ...], metric: Metric, shape: Shape | None
 ) -> tuple[Floats, Floats]:

@@ -28,6 +28,7 @@ Shape = Literal["non-increasing"]
 # The rows of all n places are stored up to this n, if at most _ROOM probabilities give them.
 _EVERY, _ROOM = 1 << 15, 5 << 20
 _SHARED = 1 << 18  # largest number of entries of an array that is stored for other programmes
+_BLOCK = 1 << 21  # sums over ranks take this many entries at a time, which bounds the memory
 _HEAD = 64  # the places 1.._HEAD are always on the grid
 _RATIO = 1.03  # largest ratio of neighbouring places of the grid, counted from either end
 # Largest step of arcsin(sqrt(p)) between places, times sqrt(m); p is the share of items above.
@@ -111,8 +112,12 @@ class Columns:
         """Return sums of rows over ranks first + 1..last, on which the metric must be smooth."""
         # Unless most items are drawn, half of the usual nodes suffice between places of the grid.
         size = 8 if all(2 * s.m < s.n for s in self.samplings) else 16
-        above, weights, starts = panels(first, last, size)
-        return np.asarray(np.add.reduceat(self._rows(above) * weights[:, None], starts))
+        step = 1 + _BLOCK // (size * sum(s.m + 1 for s in self.samplings))
+        sums = []
+        for i in range(0, len(first), step):
+            above, weights, starts = panels(first[i : i + step], last[i : i + step], size)
+            sums.append(np.add.reduceat(self._rows(above) * weights[:, None], starts))
+        return np.vstack(sums)
 
     @cached_property
     def _sums_to_grid(self) -> Floats:

@@ -53,7 +53,7 @@ SOURCES = (EXAMPLE, PUBLISHED, UPLOAD, PASTE)
 PLACEHOLDER = (
     "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30"
 )
-MOST_M = 2_000
+MOST_M = 5_000
 MOST_SYSTEMS = 8  # largest number of systems shown at once, because all their pairs are compared
 MOST_IN_LINK = 1_000
 TABS = ("Estimates", "True ranks", "Which γ")
