@@ -17,7 +17,7 @@ from sampledash.analyses.learn import lessons
 from sampledash.analyses.learn.lesson import course, notes, sheet, words
 from sampledash.analyses.learn.lessons.lesson_03_softness import half_way
 from sampledash.report.numbers import percent, points
-from tests.dashboard.driver import Page
+from tests.dashboard.driver import Page, array
 
 HOW = {"scheme": "without-replacement"}
 EVERY = range(1, 12)
@@ -303,3 +303,21 @@ def test_says_shows_and_leads_on_and_the_slider_uncrosses_the_lines_at_970():
         right = int(step["label"].replace(",", "")) >= 970
         assert crossed != right
         assert ("right" in frame["layout"]["title"]["text"]) == right
+
+
+def test_lesson_11_reads_a_test_corpus_as_a_sample():
+    # VSRN on MS-COCO, R@1, 5 and 10: 62.8, 89.7 and 95.1 % on 1,000 images; R@10 81.1 % on 5,000.
+    at = answered(11)
+    known = {"R@1": 0.628, "R@5": 0.897, "R@10": 0.951}
+    given = "Recall@10", known, 5_000, 999, 3
+    for shape in (None, "non-increasing"):
+        low, high = sd.bounds_from_table(*given, None, shape)
+        assert f"{percent(low)} to {percent(high)}" in at.said
+        assert low < 0.811 < high
+    estimate = sd.estimate_from_table(*given).value
+    assert f"estimated is {percent(estimate)}, printed 81.10 %." in at.said
+    # CASC: R@10 96.0 % on 1,000 images, above VSRN, and 76.8 % on 5,000, below.
+    *_, ticks = frame(at, "1,000")["data"]
+    assert array(ticks["x"])[:2].tolist() == pytest.approx([95.1, 96.0])
+    *_, ticks = frame(at, "5,000")["data"]
+    assert array(ticks["x"])[:2].tolist() == pytest.approx([81.1, 76.8])
