@@ -168,8 +168,6 @@ def figure(
     title: str = "",
     title_color: str | None = None,
     revision: str = "",
-    annotations: list[dict[str, Any]] | None = None,
-    shapes: list[dict[str, Any]] | None = None,
     **layout: Any,
 ) -> Picture:
     """Return a figure of the traces ``data`` in the common look.
@@ -192,8 +190,8 @@ def figure(
             "uirevision": revision,
             "hovermode": "x unified",
             "dragmode": False,
-            "annotations": annotations or [],
-            "shapes": shapes or [],
+            "annotations": [],
+            "shapes": [],
             **layout,
         },
     )

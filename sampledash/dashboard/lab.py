@@ -218,12 +218,9 @@ def _columns(ident: str, opened: OpenedInteractions | None) -> None:
         for role, label in _ROLES.items():
             spare = [_NO_COLUMN] if role in ("rating", "time") else []
             read = "" if opened is None else roles.get(role, "none")
-            options: dict[str, Any] = {
-                "key": f"lab_{role}_{ident}",
-                "placeholder": read or "name it",
-            }
-            options |= {"index": None, "accept_new_options": True, **_KEPT}
-            st.selectbox(f"{label} in", [*names, *spare], **options)
+            hint, options = read or "name it", {"index": None, "accept_new_options": True, **_KEPT}
+            key = f"lab_{role}_{ident}"
+            st.selectbox(f"{label} in", [*names, *spare], key=key, placeholder=hint, **options)
 
 
 def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:

@@ -95,7 +95,6 @@ def family(
     at: int,
     log: bool = True,
     dark: bool = False,
-    height: int = theme.HEIGHT,
 ) -> go.Figure:
     """Draw the exact and, for several m, the expected metric (Krichene & Rendle, Figure 3)."""
     c, sizes = theme.look(dark), sorted(curves)
@@ -107,7 +106,13 @@ def family(
     axes, place = _axes(ranks, log, top, most=7), np.log10 if log else np.asarray
     ends = axes["xaxis"]["range"], axes["yaxis"]["range"]
     names = names_at(
-        texts, colors, place(ranks), drawn, *ends, height=height - 90, clear=[float(place(at))]
+        texts,
+        colors,
+        place(ranks),
+        drawn,
+        *ends,
+        height=theme.HEIGHT - 90,
+        clear=[float(place(at))],
     )
     return theme.figure(
         [
@@ -115,7 +120,6 @@ def family(
             for y, line, text in zip(drawn, lines, texts, strict=True)
         ],
         dark=dark,
-        height=height,
         title=str(metric),
         annotations=names,
         shapes=[theme.upright(at, c.muted)],
@@ -124,8 +128,9 @@ def family(
     )
 
 
-def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
-    """Return the slice of ``p`` to draw: where p >= max(p) / 2000, but at most ``most`` ranks."""
+def law_window(p: Floats) -> slice:
+    """Return the slice of ``p`` to draw: where p >= max(p) / 2000, but below ``LIMIT`` ranks."""
+    most = LIMIT - 1
     seen = np.flatnonzero(p >= p.max() / 2000)
     first, last = int(seen[0]), int(seen[-1])
     if last - first + 1 > most:
