@@ -201,16 +201,14 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
     silent: dict[str, Any] = {"hoverinfo": "skip", "hovertemplate": None}
     data = [theme.curve([1, n], [0, 0], {"color": c.grid, "width": 14}, "", **silent)]
     for side, ranks, color, size, corner in groups:
-        shown = ranks
-        if len(ranks) > LIMIT:
-            shown = ranks[np.linspace(0, len(ranks) - 1, LIMIT).astype(np.int64)]
+        few = np.linspace(0, len(ranks) - 1, min(len(ranks), LIMIT))
+        shown = ranks[few.astype(np.int64)]
         line = {"color": color, "width": 2}
         marker = {"symbol": "line-ns", "size": size, "color": color, "line": line}
         label = f"drawn, ranked {side}"
         hover = f"{label}: rank %{{x:,}}<extra></extra>"
-        data.append(
-            theme.dots(shown, np.zeros(len(shown)), marker, name=label, hovertemplate=hover)
-        )
+        flat = np.zeros(len(shown))
+        data.append(theme.dots(shown, flat, marker, name=label, hovertemplate=hover))
         place = {"xref": "paper", "yref": "paper", "yanchor": "top", "xanchor": corner}
         text = f"<b>{count(len(ranks))} drawn {side}</b>"
         names.append(theme.note(float(side == "below"), 1, text, font={"color": color}, **place))
