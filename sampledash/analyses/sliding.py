@@ -24,6 +24,7 @@ HEIGHT = 400
 TITLE = 62  # height of a title of two lines, in pixels
 LARGE = 1.5  # factor by which annotations and line widths are enlarged for a projector
 Trace = dict[str, Any]
+Range = tuple[float, float]
 # Label of each step of a slider -> the traces and the title of the figure at this step.
 Steps = Mapping[str, tuple[list[Trace], str]]
 
@@ -215,6 +216,27 @@ def ticks(values: Sequence[float], dark: bool) -> Trace:
     marker = {"symbol": "line-ns", "size": 40, "color": c.ink, "line": {"width": 3, "color": c.ink}}
     x = [100 * value for value in values]
     return scatter("markers", x, list(range(len(values))), marker=marker)
+
+
+def from_to(ends: Range) -> str:
+    """Return a range of shares (0 to 1) as text in percent."""
+    return f"{percent(ends[0])} to {percent(ends[1])}"
+
+
+def ranges(
+    wide: Sequence[Range], narrow: Sequence[Range], marked: Sequence[float], dark: bool
+) -> list[Trace]:
+    """Return traces of a wide and a narrow bar in the row of each system, and ticks at ``marked``.
+
+    All values are shares (0 to 1). The bars need a figure with the ``barmode`` "overlay".
+    """
+    places, data = range(len(marked)), []
+    colors = [theme.system_line(place, dark)["color"] for place in places]
+    for ends, width, opacity in ((wide, 0.56, 0.25), (narrow, 0.26, 0.7)):
+        pale = [theme.faded(color, opacity) for color in colors]
+        data.append(theme.spans(ends, places, width, pale, hoverinfo="skip"))
+    # Plotly draws the ticks on top of the bars only if they are the last trace of each step.
+    return [*data, ticks(marked, dark)]
 
 
 def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[str, Any]:

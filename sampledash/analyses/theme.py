@@ -110,14 +110,9 @@ def correction_line(name: str, dark: bool) -> dict[str, Any]:
 
 def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
     """Return styles of ``size`` curves by increasing m; curves of larger m stand out more."""
-    start, end = (_rgb(c) for c in look(dark).family)
-    return [
-        {
-            "color": _hex([a + (b - a) * share for a, b in zip(start, end, strict=True)]),
-            "width": 2.5,
-        }
-        for share in np.linspace(0, 1, max(size, 2))[:size]
-    ]
+    start, end = (np.array(_rgb(color)) for color in look(dark).family)
+    shares = np.linspace(0, 1, max(size, 2))[:size]
+    return [{"color": _hex(start + (end - start) * share), "width": 2.5} for share in shares]
 
 
 def faded(color: str, opacity: float) -> str:
@@ -129,8 +124,8 @@ def _rgb(color: str) -> list[int]:
     return [int(color[i : i + 2], 16) for i in (1, 3, 5)]
 
 
-def _hex(parts: list[float]) -> str:
-    return "#" + "".join(f"{round(p):02x}" for p in parts)
+def _hex(parts: Floats) -> str:
+    return "#" + "".join(f"{round(p):02x}" for p in parts.tolist())
 
 
 @lru_cache(maxsize=2)
@@ -139,20 +134,18 @@ def template(dark: bool) -> dict[str, Any]:
     c = look(dark)
     ticks = {"ticks": "outside", "tickcolor": c.muted, "ticklen": 4}
     lines = {"gridcolor": c.grid, "zeroline": False, "linecolor": c.muted, "showline": True}
+    text = {"family": FONT, "size": 14, "color": c.ink}
     font, title = {"color": c.muted, "size": 13}, {"font": {"size": 14}, "standoff": 8}
     axis = {**lines, **ticks, "automargin": False, "tickfont": font, "title": title}
     return {
         "layout": {
-            "font": {"family": FONT, "size": 14, "color": c.ink},
+            "font": text,
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
             "colorway": [getattr(c, name) for name in _SYSTEM],
             "xaxis": {**axis, "showgrid": False},
             "yaxis": {**axis, "showline": False, "ticks": ""},
-            "hoverlabel": {
-                "bgcolor": c.paper,
-                "font": {"family": FONT, "color": c.ink, "size": 14},
-            },
+            "hoverlabel": {"bgcolor": c.paper, "font": text},
             "showlegend": False,
             "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
             "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": c.muted, "activecolor": c.ink},
@@ -168,8 +161,6 @@ def figure(
     title: str = "",
     title_color: str | None = None,
     revision: str = "",
-    annotations: list[dict[str, Any]] | None = None,
-    shapes: list[dict[str, Any]] | None = None,
     **layout: Any,
 ) -> Picture:
     """Return a figure of the traces ``data`` in the common look.
@@ -192,8 +183,8 @@ def figure(
             "uirevision": revision,
             "hovermode": "x unified",
             "dragmode": False,
-            "annotations": annotations or [],
-            "shapes": shapes or [],
+            "annotations": [],
+            "shapes": [],
             **layout,
         },
     )
@@ -314,13 +305,8 @@ def beside(panels: Sequence[Picture]) -> Picture:
     plot, inner = height - edge["t"] - edge["b"], first["height"] - edge["t"] - edge["b"]
     width = (1 - _BETWEEN * (columns - 1)) / columns
     data: list[dict[str, Any]] = []
-    layout = first | {
-        "height": height,
-        "margin": edge,
-        "title": {},
-        "annotations": [],
-        "shapes": [],
-    }
+    layout = first | {"height": height, "margin": edge, "title": {}}
+    layout |= {"annotations": [], "shapes": []}
     for place, panel in enumerate(written):
         end, panel_layout = str(place + 1) if place else "", panel["layout"]
         row, column = divmod(place, columns)
@@ -359,12 +345,8 @@ def rank_axis(
 ) -> dict[str, Any]:
     """Return a horizontal axis over 1..last, for ranks or m, with at most ``most`` labels."""
     if not log:
-        return {
-            "title": {"text": title},
-            "range": [0, last * 1.02],
-            "tickformat": ",",
-            "nticks": most,
-        }
+        even = {"title": {"text": title}, "range": [0, last * 1.02]}
+        return even | {"tickformat": ",", "nticks": most}
     decades = np.arange(0, int(np.floor(np.log10(max(last, 1)))) + 1)
     ticks = [10 ** int(e) for e in decades[:: -(-len(decades) // most)]]
     end = max(float(np.log10(max(last, 2))), 0.3)
@@ -396,13 +378,8 @@ def log_axis(
 def percent_axis(top: float = 100.0, *, title: str = "", low: float = 0.0) -> dict[str, Any]:
     """Return an axis from ``low`` to ``top``, in percent; its labels have up to two decimals."""
     room = 0.04 * (top - low)
-    return {
-        "title": {"text": title},
-        "range": [low - room / 2, top + room],
-        "tickformat": ",.2~f",
-        "ticksuffix": " %",
-        "nticks": 6,
-    }
+    ends = {"title": {"text": title}, "range": [low - room / 2, top + room]}
+    return ends | {"tickformat": ",.2~f", "ticksuffix": " %", "nticks": 6}
 
 
 def rows_axis(names: Sequence[str], color: str, size: int = 14) -> dict[str, Any]:

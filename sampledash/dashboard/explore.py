@@ -63,18 +63,20 @@ def _answer() -> None:
             problem.show()
     with row:
         given = {**DEFAULTS, "focus": None}
-        pinned = pins.pins(q, _check, results.compute, given, _about)
-        focus = next(iter(_chips()), None)  # default of the metric that the sentence is about
+        pinned = pins.pins(
+            q, _check, results.compute, given, lambda x: [str(x.focus), f"r = {count(x.rank)}"]
+        )
+        focus = next(iter(state.current().chips), None)  # default of the sentence's metric
         page.copy_link({**DEFAULTS, "focus": focus, **MORE})
-    dark = page.is_dark()
-    before = [(x.name, _drawn(x.answer, dark)) for x in pinned if _panels(x.question) == _panels(q)]
+    dark, many = page.is_dark(), len(q.metrics)
+    before = [(x.name, _drawn(x.answer, dark)) for x in pinned if len(x.question.metrics) == many]
     with picture:
         sentences = (
             words.say.picture(x, q.rank, q.sampling, *result.at_rank(x)[:2]) for x in q.metrics
         )
         fig, alt = _drawn(result, dark, before), " ".join(sentences)
         dim = problem is not None
-        page.panels(fig, _panels(q), key=PICTURE, alt=alt, dim=dim, drags="rank")
+        page.panels(fig, many, key=PICTURE, alt=alt, dim=dim, drags="rank")
         for metric in q.metrics:
             for note in cutoff_holds_all(metric, q.sampling.n, q.sampling.m):
                 st.caption(note)
@@ -93,14 +95,6 @@ def _below(result: Result) -> None:
     page.why(lambda: _why(result))
     page.download("Download data", result.csv, "sampledash-explore.csv", "text/csv")
     page.tabs(dict(zip(TABS, (_one_draw, _law, _family), strict=True)), "tab", result)
-
-
-def _panels(q: Question) -> int:
-    return len(q.metrics)
-
-
-def _about(q: Question) -> list[str]:
-    return [str(q.focus), f"r = {count(q.rank)}"]
 
 
 def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[live.Follows]:
@@ -139,15 +133,11 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
     return follows
 
 
-def _chips() -> list[str]:
-    return [chip for chip in choices.CHIPS if chip in state.value("metrics")]
-
-
 def _controls() -> sliders.Bar:
     """Draw the bar, with the choice of the metric in the sentence; return the bar."""
     numbers = ("m", "n", "k", "rank") if sliders.uses_cutoff() else ("m", "n", "rank")
     bar = sliders.bar(*numbers, defaults=DEFAULTS)
-    if len(chips := _chips()) > 1:
+    if len(chips := state.current().chips) > 1:
         with bar.row:
             st.selectbox(
                 "In words and numbers",
@@ -207,7 +197,7 @@ def _sentence(result: Result) -> str:
 
 def _drawn(result: Result, dark: bool, before: Before = ()) -> theme.Picture:
     """Return the picture with a panel per metric; pinned curves are behind the current curves."""
-    q, many = result.question, _panels(result.question)
+    q, many = result.question, len(result.question.metrics)
     options: dict[str, Any] = {"m": q.sampling.m, "at": q.rank, "log": q.top is None, "dark": dark}
     options |= {"narrow": many > 1, "height": 380 if many <= 3 else 280}
     every = [pictures.expected_curve(x, *result.drawn(x), **options) for x in q.metrics]
@@ -218,15 +208,12 @@ def _numbers(result: Result) -> list[tuple[str, str, str]]:
     """Return label, value and meaning of the numbers below the picture."""
     q = result.question
     exact, mean, std = result.at_rank(q.focus)
-    values = *map(percent, (exact, mean, std)), decimal(q.seen)
-    labels = f"{q.focus}, exact", f"{q.focus}, sampled", "Scatter of one draw", "Sampled rank, mean"
-    about = (
-        "Over all candidates.",
-        "Expectation over the draw of negatives.",
-        "Standard deviation over the draw.",
-        "Expected rank among the drawn negatives.",
-    )
-    return list(zip(labels, values, about, strict=True))
+    return [
+        (f"{q.focus}, exact", percent(exact), "Over all candidates."),
+        (f"{q.focus}, sampled", percent(mean), "Expectation over the draw of negatives."),
+        ("Scatter of one draw", percent(std), "Standard deviation over the draw."),
+        ("Sampled rank, mean", decimal(q.seen), "Expected rank among the drawn negatives."),
+    ]
 
 
 def _why(result: Result) -> None:

@@ -66,8 +66,7 @@ def chosen_metrics() -> tuple[Metric, ...]:
     cutoffs = sorted({settings.k, *state.value("also_k", DEFAULTS)})
     metrics = [
         choices.chip_metric(chip, k, settings.n)
-        for chip in choices.CHIPS
-        if chip in state.value("metrics")
+        for chip in settings.chips
         for k in (cutoffs if choices.CHIPS[chip][1] else [settings.k])
     ]
     return tuple(dict.fromkeys(metrics))

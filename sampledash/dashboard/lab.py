@@ -218,12 +218,9 @@ def _columns(ident: str, opened: OpenedInteractions | None) -> None:
         for role, label in _ROLES.items():
             spare = [_NO_COLUMN] if role in ("rating", "time") else []
             read = "" if opened is None else roles.get(role, "none")
-            options: dict[str, Any] = {
-                "key": f"lab_{role}_{ident}",
-                "placeholder": read or "name it",
-            }
-            options |= {"index": None, "accept_new_options": True, **_KEPT}
-            st.selectbox(f"{label} in", [*names, *spare], **options)
+            hint, options = read or "name it", {"index": None, "accept_new_options": True, **_KEPT}
+            key = f"lab_{role}_{ident}"
+            st.selectbox(f"{label} in", [*names, *spare], key=key, placeholder=hint, **options)
 
 
 def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
@@ -428,12 +425,11 @@ def _slopes(result: Result, x: int) -> None:
     names = [result.systems[i] for i in some]
     exact, sampled = result.exact[some, x], result.sampled[some, x]
     short = [short_name(name, _LONGEST) for name in names]
-    few = max(map(len, short)) <= _SHORT
-    options: dict[str, Any] = {} if few else {"size": 12, "reach": 1.1}
     metric = str(result.metrics[x])
-    fig = slopes(
-        metric, short, exact, {result.m: sampled}, at=result.m, dark=page.is_dark(), **options
-    )
+    options: dict[str, Any] = {"at": result.m, "dark": page.is_dark()}
+    if max(map(len, short)) > _SHORT:
+        options |= {"size": 12, "reach": 1.1}
+    fig = slopes(metric, short, exact, {result.m: sampled}, **options)
     alt = f"{metric} on all items: {ranking(names, exact)}; sampled {ranking(names, sampled)}."
     page.picture(fig, key="lab_slopes", alt=alt)
 

@@ -149,9 +149,9 @@ def _offer(view: str, ask: str, m_values: Sequence[int], answer: Answer) -> None
     sentence, link = answer(view, chosen)
     if link is None:
         st.info(sentence, icon=":material/verified:")
-        return
-    st.markdown(sentence)
-    _link(link)
+    else:
+        st.markdown(sentence)
+        _link(link)
 
 
 def _link(link: Link) -> None:

@@ -35,7 +35,7 @@ from sampledash.report.numbers import count, span
 from sampledash.report.templates import Sentences, texts
 
 TEXTS = texts(Path(__file__).with_suffix(".txt"))
-say = Sentences(Path(__file__).with_suffix(".jinja"))
+say = Sentences(Path(__file__).with_suffix(".jinja"), escaped=escaped, few=few, MOST_COLUMNS=12)
 UPLOAD, PASTE, SERVED = "Upload a file", "Paste ranks", "Results"
 #: Name -> path of the files given to ``sampledash serve``, which the dashboard only reads.
 RESULTS = {Path(path).name: path for path in json.loads(os.environ.get("SAMPLEDASH_RESULTS", "[]"))}
@@ -68,7 +68,6 @@ WAYS: dict[str, tuple[str, dict[Any, str]]] = {
         "Instances", {"same": "All the same", "shared": "Those they share", "any": "As they are"},
     ),
 }  # fmt: skip
-_MOST_COLUMNS = 12
 _USE, _NAME, _RANKS = "Use", "System", "Ranks"
 UPLOADED = "_ranks_file"
 _GOOD, _OPENED, _READINGS, _HOW = "_good_sets", "_opened", "_readings", "_reading"
@@ -308,17 +307,10 @@ def _preview(ident: str, opened: Opened, options: dict[str, Any], reading: Readi
 
 def file_lines(facts: Facts) -> list[str]:
     """Return Markdown lines on a file: its kind, its used columns and its ignored columns."""
-    used = [
-        f"*{escaped(header)}*" if header.lower() == meaning else f"*{escaped(header)}* → {meaning}"
-        for header, meaning in facts.columns
-    ]
-    parts = [f"**{escaped(facts.file)}**, {facts.kind}"]
-    if used:
-        parts.append(few(used, _MOST_COLUMNS))
-    if facts.ignored:
-        ignored = [f"*{escaped(header)}*" for header in facts.ignored]
-        parts.append(f"ignored: {few(ignored, _MOST_COLUMNS)}")
-    return [f"- {'; '.join(parts)}", *(f"    - {escaped(note)}" for note in facts.notes)]
+    used = [say.column(*column) for column in facts.columns]
+    ignored = [say.column(header) for header in facts.ignored]
+    notes = (f"    - {escaped(note)}" for note in facts.notes)
+    return [f"- {say.file(facts, used, ignored)}", *notes]
 
 
 def _way(ident: str, options: dict[str, Any], key: str) -> None:

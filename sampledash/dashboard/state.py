@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, urlencode
 
@@ -23,11 +24,12 @@ from sampledash import checks, schemes
 from sampledash.analyses import choices
 from sampledash.metrics import Metric
 from sampledash.report import numbers as text
+from sampledash.report.templates import Sentences
 from sampledash.sampling import Sampling
 from sampledash.schemes import DEFAULT_SCHEME, Scheme
 
 VERSION = "1"
-
+say = Sentences(Path(__file__).with_suffix(".jinja"))
 
 # Settings that all pages share. Each key is the key of a widget and of its value in the address.
 DEFAULTS: dict[str, Any] = {
@@ -233,12 +235,6 @@ def stamp(offered: Offered | None = None) -> None:
         put_in_address("v", VERSION)
 
 
-def in_fragment() -> bool:
-    """Whether the current run is a run of a fragment, not of the whole page."""
-    context = get_script_run_ctx()
-    return context is not None and bool(context.fragment_ids_this_run)
-
-
 def give_way() -> None:
     """Restart the run if a change of settings is waiting; long work calls this function.
 
@@ -246,8 +242,8 @@ def give_way() -> None:
     """
     context = get_script_run_ctx()
     requests = context and context.script_requests
-    if requests and requests._state == ScriptRequestType.RERUN:
-        st.rerun(scope="fragment" if in_fragment() else "app")
+    if context and requests and requests._state == ScriptRequestType.RERUN:
+        st.rerun(scope="fragment" if context.fragment_ids_this_run else "app")
 
 
 def complaints(keys: Sequence[str]) -> list[str]:
@@ -267,34 +263,18 @@ def link_complaints(
     params: Mapping[str, Sequence[str]], offered: Offered | None = None
 ) -> list[str]:
     """Return sentences on the values of an address that are invalid; unknown keys are ignored."""
-    sentences = []
-    for key in _unread(params):
-        wanted = "a whole number" if _NUMBERS[key] is int else "a number"
-        raw = params[key][-1][:30]
-        digits = "" if raw.isascii() else " in the digits 0 to 9"
-        sentences.append(
-            f"The link gives {key} = {raw}, which is not {wanted} of usual size{digits}."
-        )
+    sentences = [
+        say.unread(key, params[key][-1][:30], _NUMBERS[key] is int) for key in _unread(params)
+    ]
     lists: Offered = {"metrics": (choices.CHIPS, []), "scheme": (choices.SCHEMES, "")}
     for key, (names, default) in {**lists, **(offered or {})}.items():
         several = isinstance(default, list)
         for raw in params.get(key, ())[0 if several else -1 :]:
-            if raw in names or (not raw and key != "scheme"):
-                continue
-            if key == "metrics":
-                sentence = f"The link names a metric that is not offered: {raw[:30]}."
-            elif key == "scheme":
-                sentence = f"The link names an unknown scheme: {raw[:30]}."
-            else:
-                instead = "it is left out" if several else f"it is {default} instead"
-                sentence = f"The link gives {key} = {raw[:30]}, which is not offered: {instead}."
-            sentences.append(f"{sentence} There are {', '.join(names)}.")
+            if raw not in names and (raw or key == "scheme"):
+                instead = "left out" if several else f"{default} instead"
+                sentences.append(say.not_offered(key, raw[:30], instead, names))
     version = (*params.get("v", ()), VERSION)[0]
-    if version != VERSION:
-        sentences.append(
-            f"The link was made by another version (v = {version[:10]}): check the settings."
-        )
-    return sentences
+    return sentences + [say.other_version(version[:10])] * (version != VERSION)
 
 
 def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,6 @@ from sampledash.analyses.consistency.result import SEED
 from sampledash.analyses.consistency.words import say
 from sampledash.analyses.source import Source
 from sampledash.comparison.means import mean_range
-from sampledash.comparison.order import TIED
 from sampledash.comparison.significance import significance
 from sampledash.metrics import Metric
 from sampledash.report.escape import system_name
@@ -52,15 +50,10 @@ def compute(source: Source, metrics: Sequence[Metric]) -> Known:
 def sentence(known: Known, metric: Metric, k: int) -> str:
     """Return a sentence with each system's exact metric, or with ranges if a metric is unknown."""
     rows = known.of(metric)
-    names, values = list(map(system_name, rows["system"])), rows["exact"].tolist()
-    if rows["exact"].isna().any():
-        ranges = map(say.range, rows["low"], rows["high"])
-        phrases = [f"{name} has {interval}" for name, interval in zip(names, ranges, strict=True)]
-        return say.exact_values(metric, k, phrases, complete=False)
-    signs = ["tied" if before - after <= TIED else "behind" for before, after in pairwise(values)]
-    columns = zip(["first", *signs], names, values, strict=True)
-    systems = [{"place": place, "name": name, "value": x} for place, name, x in columns]
-    return say.exact_values(metric, k, systems, complete=True)
+    systems = list(zip(map(system_name, rows["system"]), rows["low"], rows["high"], strict=True))
+    if rows["exact"].notna().all():
+        return say.exact_values(metric, systems)
+    return say.ranges(metric, k, [f"{name} has {say.range(*ends)}" for name, *ends in systems])
 
 
 def about(metrics: Sequence[Metric], known: Known, k: int) -> str:

@@ -109,10 +109,8 @@ def sentence(focus: Focus, priced: Priced, m: int) -> str:
     corrected = errors.keys() - {SAMPLED, FULL, STOPPED, BEST}
     best = min(corrected, key=errors.__getitem__, default=None)
     design = next((name for name in (STOPPED, FULL) if name in errors), "")
-    reached = [
-        round(priced.reached(m, design, column)) if design else 0
-        for column in ("instances", "scores")
-    ]
+    counts = ("instances", "scores") if design else ()
+    reached = [round(priced.reached(m, design, column)) for column in counts] or [0, 0]
     named = {"sampled": SAMPLED, "exact": design, "corrected": best or ""}
     off = {name: errors.get(used) for name, used in named.items()}
     return say.instead(focus.metric, m, off, best, design == STOPPED, whole, *reached)

@@ -16,7 +16,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from sampledash.analyses import theme
-from sampledash.analyses.consistency.result import Focus
+from sampledash.analyses.consistency.result import Focus, Result
 from sampledash.analyses.consistency.words import MOST_FLIPS, say, tile
 from sampledash.comparison.order import TIED
 from sampledash.grids import MOST_POINTS, m_grid
@@ -207,18 +207,14 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
     ]
     room = 0.16 * max(float(y.max()) - float(y.min()), abs(exact), 1e-9)
     low, high = min(float(y.min()), exact, 0) - room, max(float(y.max()), exact, 0) + room
-    edge = {"xref": "paper", "xanchor": "left", "xshift": 6, "font": {"size": 13}}
-    sides = [
-        (high, f"{better} ahead", "top", c.green),
-        (low, f"{worse} ahead", "bottom", c.vermillion),
-    ]
-    if truth:
-        sides = [
-            (y, f"{side}{': right' if hue == c.green else ': wrong'}", at, hue)
-            for y, side, at, hue in sides
-        ]
+    edge: dict[str, Any] = {"xref": "paper", "xanchor": "left", "xshift": 6}
+    right, wrong = (": right", ": wrong") if truth else ("", "")
+    sides = (
+        (high, f"{better} ahead{right}", "top", c.green),
+        (low, f"{worse} ahead{wrong}", "bottom", c.vermillion),
+    )
     names = [
-        theme.note(0, y, text, yanchor=at, **edge | {"font": {"size": 13, "color": hue}})
+        theme.note(0, y, text, yanchor=at, font={"size": 13, "color": hue}, **edge)
         for y, text, at, hue in sides
     ]
     up: dict[str, Any] = {"title": {"text": "percentage points"}, "range": [low, high]}
@@ -255,12 +251,11 @@ def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
     return say.legend(lines, theme.look(dark).ink, more)
 
 
-def tile_map(focus: Focus, pairs: Sequence[int], *, dark: bool) -> go.Figure:
+def tile_map(r: Result, pairs: list[int], focus: Focus | None = None, *, dark: bool) -> go.Figure:
     """Draw a tile for each of ``pairs`` and each metric; the tile in ``focus`` is marked."""
-    r = focus.result
     rows = [row for x in range(len(r.metrics)) for row in r.rows(x, pairs)]
     names = [pair_name(*r.names(pair)) for pair in pairs]
-    marked = focus.x, list(pairs).index(focus.pair)
+    marked = (focus.x, pairs.index(focus.pair)) if focus else None
     return tiles(rows, names, m_max=r.m_max, focus=marked, dark=dark)
 
 

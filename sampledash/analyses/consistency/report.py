@@ -19,10 +19,8 @@ def report(focus: Focus) -> str:
     """Return the content of the page as an HTML document with a white background."""
     r, systems = focus.result, focus.result.drawn(focus.pair)
     every, pairs = range(len(r.metrics)), r.few_pairs()
-    names = [pictures.pair_name(*r.names(pair)) for pair in pairs]
     few = "" if len(pairs) == r.pairs else f", the {len(pairs)} worst of {count(r.pairs)}"
-    rows = [row for x in every for row in r.rows(x, pairs)]
-    drawn = [(f"Verdict at m = {count(r.m)}{few}", pictures.tiles(rows, names, m_max=r.m_max))]
+    drawn = [(f"Verdict at m = {count(r.m)}{few}", pictures.tile_map(r, pairs, dark=False))]
     for x in every:
         caption = f"{r.metrics[x]}. {words.marked_flips(focus, x)}"
         drawn.append((caption, pictures.panel(focus, x, systems, dark=False)))

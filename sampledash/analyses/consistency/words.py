@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash.analyses.consistency.result import Focus
+from sampledash.comparison.order import TIED
 from sampledash.report.escape import system_name
 from sampledash.report.numbers import count, span, tex_count
 from sampledash.report.templates import Sentences, texts
@@ -22,7 +23,7 @@ STATES = {  # state of a pair -> icon, colour name, sign
     "tied": ("drag_handle", "gray", "="),
 }
 TEXTS = texts(Path(__file__).with_suffix(".txt"))
-say = Sentences(Path(__file__).with_suffix(".jinja"), MOST_FLIPS=MOST_FLIPS)
+say = Sentences(Path(__file__).with_suffix(".jinja"), MOST_FLIPS=MOST_FLIPS, TIED=TIED)
 OWN = "Dot: every system is ranked against negatives of its own, as in the paper. "
 
 

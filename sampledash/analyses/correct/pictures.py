@@ -36,7 +36,6 @@ def expectation(
     *,
     focus: Correction,
     dark: bool = False,
-    height: int = 400,
 ) -> theme.Picture:
     """Draw every corrected metric's expected value over the true rank, and the exact metric.
 
@@ -56,10 +55,10 @@ def expectation(
             for values, line, name in zip(y, lines, names, strict=True)
         ],
         dark=dark,
-        height=height,
+        height=400,
         title=f"Expected {metric}",
         annotations=names_at(
-            names, colors, np.log10(ranks), y, axis["range"], (low, top), height=height - 90
+            names, colors, np.log10(ranks), y, axis["range"], (low, top), height=310
         ),
         revision=f"correct-{metric}-{ranks[-1]}",
         xaxis=axis,

@@ -95,7 +95,6 @@ def family(
     at: int,
     log: bool = True,
     dark: bool = False,
-    height: int = theme.HEIGHT,
 ) -> go.Figure:
     """Draw the exact and, for several m, the expected metric (Krichene & Rendle, Figure 3)."""
     c, sizes = theme.look(dark), sorted(curves)
@@ -107,7 +106,13 @@ def family(
     axes, place = _axes(ranks, log, top, most=7), np.log10 if log else np.asarray
     ends = axes["xaxis"]["range"], axes["yaxis"]["range"]
     names = names_at(
-        texts, colors, place(ranks), drawn, *ends, height=height - 90, clear=[float(place(at))]
+        texts,
+        colors,
+        place(ranks),
+        drawn,
+        *ends,
+        height=theme.HEIGHT - 90,
+        clear=[float(place(at))],
     )
     return theme.figure(
         [
@@ -115,7 +120,6 @@ def family(
             for y, line, text in zip(drawn, lines, texts, strict=True)
         ],
         dark=dark,
-        height=height,
         title=str(metric),
         annotations=names,
         shapes=[theme.upright(at, c.muted)],
@@ -124,8 +128,9 @@ def family(
     )
 
 
-def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
-    """Return the slice of ``p`` to draw: where p >= max(p) / 2000, but at most ``most`` ranks."""
+def law_window(p: Floats) -> slice:
+    """Return the slice of ``p`` to draw: where p >= max(p) / 2000, but below ``LIMIT`` ranks."""
+    most = LIMIT - 1
     seen = np.flatnonzero(p >= p.max() / 2000)
     first, last = int(seen[0]), int(seen[-1])
     if last - first + 1 > most:
@@ -196,16 +201,14 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
     silent: dict[str, Any] = {"hoverinfo": "skip", "hovertemplate": None}
     data = [theme.curve([1, n], [0, 0], {"color": c.grid, "width": 14}, "", **silent)]
     for side, ranks, color, size, corner in groups:
-        shown = ranks
-        if len(ranks) > LIMIT:
-            shown = ranks[np.linspace(0, len(ranks) - 1, LIMIT).astype(np.int64)]
+        few = np.linspace(0, len(ranks) - 1, min(len(ranks), LIMIT))
+        shown = ranks[few.astype(np.int64)]
         line = {"color": color, "width": 2}
         marker = {"symbol": "line-ns", "size": size, "color": color, "line": line}
         label = f"drawn, ranked {side}"
         hover = f"{label}: rank %{{x:,}}<extra></extra>"
-        data.append(
-            theme.dots(shown, np.zeros(len(shown)), marker, name=label, hovertemplate=hover)
-        )
+        flat = np.zeros(len(shown))
+        data.append(theme.dots(shown, flat, marker, name=label, hovertemplate=hover))
         place = {"xref": "paper", "yref": "paper", "yanchor": "top", "xanchor": corner}
         text = f"<b>{count(len(ranks))} drawn {side}</b>"
         names.append(theme.note(float(side == "below"), 1, text, font={"color": color}, **place))

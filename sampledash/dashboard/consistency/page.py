@@ -13,7 +13,7 @@ import streamlit as st
 
 from sampledash.analyses import choices, memory, theme
 from sampledash.analyses.consistency import pictures, words
-from sampledash.analyses.consistency.result import MOST_PAIRS, Focus, Question, Result, compute
+from sampledash.analyses.consistency.result import MOST_PAIRS, Focus, Result, compute
 from sampledash.analyses.source import Source
 from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.means import exact_means, expected_means
@@ -100,8 +100,10 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
         st.caption(f"Dimmed below, the last that could be shown: {name}.")
     with row:
         x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for", hidden=True)
-        check = partial(judged.check, result.question.source)
-        pinned = pins.pins(result.question, check, compute, judged.DEFAULTS, _corrected)
+        q, check = result.question, partial(judged.check, result.question.source)
+        pinned = pins.pins(
+            q, check, compute, judged.DEFAULTS, lambda x: [str(x.protocol.correction)]
+        )
     with top:
         judged.say(result, x, dim=dim)
     tile_map, curve = st.container(key="picture").columns([5, 7])
@@ -239,14 +241,10 @@ def _tiles(focus: Focus, dim: bool) -> None:
             _put_pair(result, pair)
 
     rows = [row for x in range(len(metrics)) for row in result.rows(x, pairs)]
-    fig = pictures.tile_map(focus, pairs, dark=page.is_dark())
+    fig = pictures.tile_map(result, pairs, focus, dark=page.is_dark())
     sentences = (f"{x['metric']}: {x['better']} over {x['worse']}: {x['state']}" for x in rows[:12])
     alt = "; ".join(sentences)
     page.picture(fig, key=TILES, dim=dim, on_pick=None if dim else picked, alt=alt)
-
-
-def _corrected(question: Question) -> list[str]:
-    return [str(question.protocol.correction)]
 
 
 def _before(focus: Focus, was: Result) -> Focus:
@@ -287,7 +285,7 @@ def _follows(focus: Focus, before: Before, pinned: Hashable, view: str, dark: bo
         now = replace(focus, result=compute(replace(q, m=m)))
         word, icon, _ = judged.verdict(now.result, x)
         drawn = {
-            TILES: pictures.tile_map(now, pairs, dark=dark),
+            TILES: pictures.tile_map(now.result, pairs, now, dark=dark),
             CURVE: theme.behind(pictures.curve(now, view, systems, dark=dark), before),
         }
         sentence = icon, f" {word}", f" {headline(now.result, x, short_name)}"
@@ -316,16 +314,13 @@ def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
         share = percent(true_now / total)
     late = count(int(last)) if 0 < last < np.inf else "–"
     instances = count(max(rank_set.n_instances for rank_set in result.question.sets))
-    about = (
-        f"{metric}: {true_now:,} of {total:,}, in expectation, at this m.",
-        f"{metric}: from here on every pair stays in its true order, as far as looked at.",
-        f"{metric}: that one sampled run shows the true order of {least}, the pair least likely to "
-        "be shown.",
-        "Each with its relevant items and its negatives.",
-    )
-    labels = "Pairs in true order", "All right from m", "Lowest chance", "Instances"
-    values = share, late, in_runs(lowest), instances
-    return list(zip(labels, values, about, strict=True))
+    say = words.say
+    return [
+        ("Pairs in true order", share, say.in_true_order(metric, true_now, total)),
+        ("All right from m", late, say.right_from(metric)),
+        ("Lowest chance", in_runs(lowest), say.lowest_chance(metric, least)),
+        ("Instances", instances, "Each with its relevant items and its negatives."),
+    ]
 
 
 # ------------------------------------------------------------------------ the explanation "Why?"

@@ -286,12 +286,16 @@ def _seen_runs(focus: Focus, values: Floats) -> None:
         alt=f"Means of {count(made)} runs beside their exact law, {metric}.",
     )
     page.table(tables.runs(table, metric, made), table, "runs")
-    named = (table["metric"] + " of " + table["system"]).tolist()
-    both = table[["mean_of_runs", "expected_sampled"]].to_numpy().tolist()
-    for note in outside(dict(zip(named, both, strict=True))):
-        st.caption(escaped(note))
+    _beyond(table, ["mean_of_runs", "expected_sampled"])
     st.markdown("Runs that show the true order, beside the exact chance:")
     page.table(tables.orders(seen, metric), seen, "orders")
+
+
+def _beyond(table: pd.DataFrame, columns: list[str], *what: str) -> None:
+    """Write notes on the means in these columns that no exact mean could have."""
+    named = (table["metric"] + " of " + table["system"]).tolist()
+    for note in outside(dict(zip(named, table[columns].to_numpy().tolist(), strict=True)), *what):
+        st.caption(escaped(note))
 
 
 def _numbers(focus: Focus) -> None:
@@ -307,10 +311,7 @@ def _means(focus: Focus) -> None:
     used = r.question.protocol.correction
     what = str(used) if used.by_rank else "Sampled"
     page.table(tables.means(focus, table, what, page.MOST_ROWS), table, "means", rows=len(table))
-    named = (table["metric"] + " of " + table["system"]).tolist()
-    values = table[["expected_sampled"]].to_numpy().tolist()
-    for note in outside(dict(zip(named, values, strict=True)), what):
-        st.caption(escaped(note))
+    _beyond(table, ["expected_sampled"], what)
     rows = table.iloc[focus.x * size : (focus.x + 1) * size]
     st.caption(words.scatter_note(list(rows["expected_sampled"]), list(rows["std_of_mean"])))
 

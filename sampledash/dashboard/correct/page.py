@@ -133,18 +133,15 @@ def _below(q: Question) -> None:
     tabs.show(q)
 
 
-def _linked(key: str, default: str = "default") -> dict[str, Any]:
-    """Return arguments for the widget of a setting: key, default, binding to the address, help."""
-    return {"key": key, default: DEFAULTS[key], "bind": "query-params", "help": HELP[key]}
-
-
 def _settings() -> str:
     """Draw the settings in a popover, whose label is |D| and the prior; return the prior."""
     prior, size = (state.value(key, DEFAULTS) for key in ("prior", "instances"))
     about = f"|D| = {size}, {prior}"
     with st.popover(about, icon=":material/tune:", key="settings"):
         page.chips("Corrections", LABELS, "drawn", DEFAULTS["drawn"], HELP["drawn"])
-        st.select_slider("|D|, instances", list(result.SIZES), **_linked("instances", "value"))
+        bound: dict[str, Any] = {"key": "instances", "bind": "query-params"}
+        bound |= {"value": DEFAULTS["instances"], "help": HELP["instances"]}
+        st.select_slider("|D|, instances", list(result.SIZES), **bound)
         return page.segments("Prior", result.PRIORS, "prior", help=HELP["prior"])
 
 

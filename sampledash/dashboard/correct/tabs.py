@@ -103,8 +103,8 @@ def movielens(q: Question) -> None:
             icon=":material/info:",
         )
         return
-    sets = example(MOVIELENS)
-    plain, corrected = (result.movielens_orders(metric, x) for x in (Correction(), recipe))
+    sets, recipes = example(MOVIELENS), (Correction(), recipe)
+    plain, corrected = (result.movielens_orders(metric, x) for x in recipes)
     settled = []
     for i, j in result.pairs_in_order(metric, sets):
         pair = " and ".join(sorted((sets[i].system, sets[j].system)))
@@ -112,9 +112,7 @@ def movielens(q: Question) -> None:
         settled.append(words.Settled(pair, *right))
     st.markdown(f"**{words.real_ranks(recipe, settled, MOVIELENS_M)}**")
     st.html(over_m.legend([ranks.system for ranks in sets], dark=page.is_dark()))
-    for i, (place, correction) in enumerate(
-        zip(st.columns(2), (Correction(), recipe), strict=True)
-    ):
+    for i, (place, correction) in enumerate(zip(st.columns(2), recipes, strict=True)):
         fig, alt = pictures.movielens_curves(metric, correction, m, dark=page.is_dark())
         with place:
             page.picture(fig, key=f"correct_real_{i}", alt=alt)
@@ -122,7 +120,7 @@ def movielens(q: Question) -> None:
     exact = [mean(metric, x) for x in sets]
     table = {"recommender": [x.system for x in sets], "exact": list(map(percent, exact))}
     notes: list[str] = []
-    for correction in (Correction(), recipe):
+    for correction in recipes:
         protocol = result.movielens_protocol(correction)
         make = partial(moments_of_means, [metric], sets, m, protocol)
         key = "moments", MOVIELENS, metric, m, protocol

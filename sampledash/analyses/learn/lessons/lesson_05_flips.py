@@ -114,10 +114,8 @@ def _counterexample(metric: str, m: int) -> tuple[str, Link | None]:
     """Return a sentence on two rank sets that sampling orders wrongly, and a link or None."""
     flipped = sd.counterexample(metric, sd.Sampling(N, m, WITHOUT))
     if flipped is None:
-        none = (
-            f"There is none for {metric} with {negatives(m)}: every order is kept in expectation."
-        )
-        return none, None
+        none = f"There is none for {metric} with {negatives(m)}"
+        return f"{none}: every order is kept in expectation.", None
     parts = [
         f"**{rs.system}** at ranks {_ranks(rs.ranks)}: "
         f"{percent(sd.mean(metric, rs))} on all items, "

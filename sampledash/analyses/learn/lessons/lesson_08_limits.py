@@ -8,15 +8,15 @@ import numpy as np
 import plotly.graph_objects as go
 
 import sampledash as sd
-from sampledash.analyses import sliding, theme
+from sampledash.analyses import sliding
 from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, text_of
-from sampledash.report.numbers import count, percent
+from sampledash.analyses.sliding import Range, from_to
+from sampledash.report.numbers import count
 
 TEXT = text_of("lesson_08_limits")
 
 SEED, MANY = 1, 100
 VISITED = (5, 10, 20, 50, 100, 500)
-Range = tuple[float, float]
 
 
 @lru_cache(maxsize=8)
@@ -46,10 +46,6 @@ def with_more_users() -> Range:
     return sd.bounds(METRIC, many)
 
 
-def _said(span: Range) -> str:
-    return f"{percent(span[0])} to {percent(span[1])}"
-
-
 def numbers(variant: str) -> Numbers:
     free, falling = (spans[0] for spans in ranges(M))
     return {
@@ -58,9 +54,9 @@ def numbers(variant: str) -> Numbers:
         "users": len(movielens().sets[0]),
         "many": MANY,
         "name": movielens().names[0],
-        "free": _said(free),
-        "more": _said(with_more_users()),
-        "assumed": _said(falling),
+        "free": from_to(free),
+        "more": from_to(with_more_users()),
+        "assumed": from_to(falling),
         "exact": movielens().exact[0],
         "seed": SEED,
     }
@@ -72,19 +68,14 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     if not revealed:
         title = f"<b>{METRIC} on all movies</b>,<br>which the sampled ranks do not show"
         return sliding.truths(METRIC, names, exact, 0.3, title, dark)
-    steps, places = {}, range(len(names))
-    colors = [theme.system_line(place, dark)["color"] for place in places]
-    faint, strong = ([theme.faded(color, opacity) for color in colors] for opacity in (0.25, 0.7))
+    steps = {}
     for m in VISITED:
         free, falling = ranges(m)
-        wide = theme.spans(free, places, 0.56, faint, hoverinfo="skip")
-        narrow = theme.spans(falling, places, 0.26, strong, hoverinfo="skip")
         title = (
-            f"<b>{names[0]}, m = {count(m)}: {_said(free[0])}</b>"
+            f"<b>{names[0]}, m = {count(m)}: {from_to(free[0])}</b>"
             "<br>wide: no assumption, narrow: with it, ┃ truth"
         )
-        # Plotly draws the ticks on top of the bars only if they are the last trace of each step.
-        steps[count(m)] = [wide, narrow, sliding.ticks(exact, dark)], title
+        steps[count(m)] = sliding.ranges(free, falling, exact, dark), title
     top = 1.03 * max(high for m in VISITED for _, high in ranges(m)[0])
     axes = sliding.rows(METRIC, names, top, dark)
     layout = {"barmode": "overlay", "revision": f"ranges-{METRIC}", **axes}

@@ -59,11 +59,8 @@ def numbers(variant: str) -> Numbers:
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     """Draw one user's scored candidates or, over m, the share of users whose Recall can be 1."""
-    return (
-        _all(dark)
-        if variant == LOOKS[2]
-        else _one(HIT if variant == LOOKS[1] else RANK, revealed, dark)
-    )
+    ranks = {LOOKS[0]: RANK, LOOKS[1]: HIT}
+    return _one(ranks[variant], revealed, dark) if variant in ranks else _all(dark)
 
 
 def _one(rank: int, revealed: bool, dark: bool) -> go.Figure:
@@ -99,11 +96,8 @@ def _one(rank: int, revealed: bool, dark: bool) -> go.Figure:
             heading += f"open: rank {first} to {last}"
         else:
             heading += f"1: rank {first}" + f" to {last}" * (first < last)
-        data = [
-            marks(above, "triangle-up", c.vermillion, 18),
-            marks(below, "triangle-down", c.blue, 18),
-        ]
-        steps[count(done)] = data, heading
+        up = marks(above, "triangle-up", c.vermillion, 18)
+        steps[count(done)] = [up, marks(below, "triangle-down", c.blue, 18)], heading
     return sliding.sliding([waiting], steps, count(0), prefix="looked at: ", gap=20, **layout)
 
 
@@ -113,12 +107,8 @@ def _all(dark: bool) -> go.Figure:
     grid = m_grid(m_values[-1], m_values)
     means = sd.curve(METRIC, sets, grid.tolist(), scheme=WITHOUT).to_numpy()
     curves = [Curve(name, means[:, i], theme.system_line(i, dark)) for i, name in enumerate(names)]
-    says = {
-        m: f"{count(m)} looked at: users still open"
-        if m < most
-        else "all looked at: only hits left"
-        for m in m_values
-    }
+    says = {m: f"{count(m)} looked at: users still open" for m in m_values}
+    says[most] = "all looked at: only hits left"
     return sliding.along(
         grid,
         curves,

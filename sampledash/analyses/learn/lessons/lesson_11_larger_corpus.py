@@ -8,9 +8,10 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 
 import sampledash as sd
-from sampledash.analyses import sliding, theme
+from sampledash.analyses import sliding
 from sampledash.analyses.learn.lesson import METRIC, Numbers, text_of
 from sampledash.analyses.paper.wild import CUTOFFS, M, N, systems
+from sampledash.analyses.sliding import Range, from_to
 from sampledash.report.numbers import count, percent
 
 TEXT = text_of("lesson_11_larger_corpus")
@@ -18,7 +19,6 @@ TEXT = text_of("lesson_11_larger_corpus")
 SIZES = (1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
 # The order of the first two systems on 1,000 images is not that on 5,000.
 NAMES = ("VSRN BUTD", "CASC ResNet", "CSE ResNet")
-Range = tuple[float, float]
 
 
 class Allowed(NamedTuple):
@@ -50,10 +50,6 @@ def allowed(name: str, n: int) -> Allowed:
     return Allowed(free, falling, sd.estimate_from_table(*given).value)
 
 
-def _said(span: Range) -> str:
-    return f"{percent(span[0])} to {percent(span[1])}"
-
-
 def numbers(variant: str) -> Numbers:
     name = NAMES[0]
     on_sample, on_all = (printed()[name][f"r10_{size}"] for size in ("1k", "5k"))
@@ -72,8 +68,8 @@ def numbers(variant: str) -> Numbers:
         "on_all": on_all,
         "naive": on_sample - on_all,
         "fifth": on_sample * (M + 1) / N,
-        "free": _said(whole.free),
-        "assumed": _said(whole.falling),
+        "free": from_to(whole.free),
+        "assumed": from_to(whole.falling),
         "estimate": whole.estimate,
         "lost": lost[most],
     }
@@ -86,21 +82,17 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     if not revealed:
         title = f"<b>{METRIC} on {count(M + 1)} images</b>,<br>as printed"
         return sliding.truths(METRIC, shown, on_sample, 1.0, title, dark)
-    steps, places = {}, range(len(NAMES))
-    colors = [theme.system_line(place, dark)["color"] for place in places]
-    faint, strong = ([theme.faded(color, opacity) for color in colors] for opacity in (0.25, 0.7))
+    steps = {}
     for n in SIZES:
         values = [allowed(name, n) for name in NAMES]
-        wide = theme.spans([x.free for x in values], places, 0.56, faint, hoverinfo="skip")
-        narrow = theme.spans([x.falling for x in values], places, 0.26, strong, hoverinfo="skip")
+        wide, narrow, estimates = zip(*values, strict=True)
         known = {M + 1: on_sample, N: on_all}.get(n)
         title = (
             f"<b>{shown[0]} on {count(n)}: estimated {percent(values[0].estimate)}</b>"
-            f"<br>{_said(values[0].free)}; narrow: if ranks fall off"
+            f"<br>{from_to(values[0].free)}; narrow: if ranks fall off"
             f"{', ┃ printed' if known else ''}"
         )
-        ticks = sliding.ticks(known or [x.estimate for x in values], dark)
-        steps[count(n)] = [wide, narrow, ticks], title
+        steps[count(n)] = sliding.ranges(wide, narrow, known or estimates, dark), title
     axes = sliding.rows(METRIC, shown, 1.0, dark)
     layout = {"barmode": "overlay", "revision": "larger-corpus", **axes}
     return sliding.sliding([], steps, count(N), prefix="n = ", dark=dark, **layout)
