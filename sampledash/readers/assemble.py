@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -75,8 +76,7 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
         raise ValueError("no system is left: use at least one (systems is empty)")
     result = []
     for part, names in zip(parts, called, strict=True):
-        chosen = [name for name in names if name in wanted]
-        if not chosen:
+        if not (chosen := [name for name in names if name in wanted]):
             continue
         for name in chosen:
             limits.check_name(wanted[name], part.name)
@@ -225,11 +225,8 @@ class Opened:
         ranked = [part.frame["system"][part.frame["rank"].gt(0) | part.shifts] for part in parts]
         sizes = [system.value_counts(sort=False) for system in ranked]
         names = distinct_names([list(counts.index) for counts in sizes], [p.name for p in parts])
-        pairs = (
-            zip(system_names, counts, strict=True)
-            for system_names, counts in zip(names, sizes, strict=True)
-        )
-        return {name: int(size) for pair in pairs for name, size in pair}
+        every = zip(chain.from_iterable(names), chain.from_iterable(sizes), strict=True)
+        return {name: int(size) for name, size in every}
 
     def read(
         self,
