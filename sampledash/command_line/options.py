@@ -98,9 +98,7 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    root = _Parser(
-        prog="sampledash", description="Check, plan and correct metrics on sampled negatives."
-    )
+    root = _Parser(prog="sampledash", description=TEXTS["sampledash"])
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
         subparser = commands.add_parser(

@@ -478,12 +478,19 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
     (first_system, size), *others = sizes.items()
     for other, total in others:
         if abs(total - size) > 1e-9 * size:
-            raise DifferentInstances(
+            raise _unless_as_they_are(
                 f"{name}: system {first_system!r} has {size:,.15g} {what} and {other!r} has "
-                f"{total:,.15g}; {remedy}, or compare them as they are",
-                checks.Remedy("instances", "any"),
-                ways={"Compare them as they are": {"instances": "any"}},
+                f"{total:,.15g}; {remedy}"
             )
+
+
+def _unless_as_they_are(why: str) -> DifferentInstances:
+    """Return the error with the option to compare systems with different instances."""
+    return DifferentInstances(
+        f"{why}, or compare them as they are",
+        checks.Remedy("instances", "any"),
+        ways={"Compare them as they are": {"instances": "any"}},
+    )
 
 
 def _different(
@@ -502,12 +509,7 @@ def _different(
     what += f" (1 of {len(differ):,} such instances)" * (len(differ) > 1)
     shared = int(((fewest == most) & (fewest > 0)).sum())
     if not shared:
-        return DifferentInstances(
-            f"{name}: {what}. The systems share none: complete the file, or compare them as they "
-            "are",
-            checks.Remedy("instances", "any"),
-            ways={"Compare them as they are": {"instances": "any"}},
-        )
+        return _unless_as_they_are(f"{name}: {what}. The systems share none: complete the file")
     return DifferentInstances(
         f"{name}: {what}. All share {shared:,} of {int((most > 0).sum()):,} instances: compare "
         "those",
