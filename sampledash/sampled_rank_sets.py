@@ -316,15 +316,9 @@ class SampledRankSet(ByDigest):
             population_of(self.scheme, x, sizes[-1])
             for x in (int(n.min()), rounded_mean(n, weight), int(n.max()))
         )
-        return Outcomes(
-            mean,
-            self.scheme,
-            sizes,
-            tuple(counts),
-            bool(self.readings[-1].adaptive),
-            self.design_effect,
-            () if least == largest else (least, largest),
-        )
+        adaptive, ends = bool(self.readings[-1].adaptive), (least, largest) * (least < largest)
+        per_m = sizes, tuple(counts)
+        return Outcomes(mean, self.scheme, *per_m, adaptive, self.design_effect, ends)
 
     @cached_property
     def strata(self) -> tuple[Outcomes, ...]:

@@ -25,7 +25,7 @@ from pyarrow import parquet
 import sampledash as sd
 from sampledash import command_line
 from sampledash.command_line import COMMANDS, main
-from sampledash.command_line.options import masked
+from sampledash.command_line.options import TEXTS, masked
 from sampledash.command_line.serving import results
 from sampledash.command_line.streams import Answer, Told, written
 from sampledash.estimation.estimate import compare, interval
@@ -57,7 +57,7 @@ def asked(capsys, *words):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_example_of_each_help_runs(name, capsys, monkeypatch, tmp_path):
-    program, command, *rest = shlex.split(COMMANDS[name].example)
+    program, command, *rest = shlex.split(TEXTS[f"{name}: example"])
     assert (program, command) == ("sampledash", name)
     rest = [str(ROOT / word) if word.startswith("sampledash/data/") else word for word in rest]
     monkeypatch.chdir(tmp_path)
@@ -134,8 +134,8 @@ def test_options_of_each_command_and_what_they_are_unless_given(command, capsys)
         assert parsed(*words(needs), f"--{kind}")["form"] == kind
     assert main([command, "--help"]) == 0
     said = capsys.readouterr().out
-    assert COMMANDS[command].about in said
-    assert f"example:\n  {COMMANDS[command].example}" in said
+    assert TEXTS[command] in said
+    assert f"example:\n  {TEXTS[f'{command}: example']}" in said
     rest = " ".join(said.split())
     assert ("-o FILE, --output FILE write to this file" in rest) == (command != "serve")
     assert ("--latex as latex" in rest) == (command not in ("report", "serve"))

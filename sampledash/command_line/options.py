@@ -4,130 +4,75 @@ from __future__ import annotations
 
 import argparse
 import re
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, get_args
 from urllib.parse import unquote, unquote_plus
 
 from sampledash.protocol import Weighting
 from sampledash.rank_sets import Ties
+from sampledash.report.templates import texts
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES
 
 FILES = ("rank", "count")  # commands whose output is a file of ranks, by default CSV
-_DATA = "sampledash/data"  # examples are run in a clone of the repository, where this path exists
 _FORMS = ("json", "csv", "markdown", "latex")
 
 
-class Command(NamedTuple):
-    """A command: what it does, an example that can be run, keys of :data:`OPTIONS`, and a module.
+#: The help of each command and option, and examples, which run in a clone of the repository.
+TEXTS = texts(Path(__file__).with_suffix(".txt"))
 
-    The module is in :mod:`sampledash.command_line`. It has a function with the name of the command.
+
+class Command(NamedTuple):
+    """A command: the module in this package with a function of its name, and keys of its options.
+
+    :data:`TEXTS` has the help of each key, and :data:`OPTIONS` the other arguments for argparse.
     """
 
-    about: str
-    example: str
-    options: tuple[str, ...]
     module: str
+    options: tuple[str, ...]
 
 
-#: Arguments for argparse of each option. Without an entry ``flag``, the flag of an option is ``--``
-#: followed by its key, with hyphens for underscores, such as ``--zero-based``.
+#: Arguments for argparse of options that are not plain text. Without an entry ``flag``, the flag of
+#: an option is ``--`` followed by its key, with hyphens for underscores, such as ``--zero-based``.
 OPTIONS: dict[str, dict[str, Any]] = {
-    "files": {"flag": "files", "nargs": "+", "metavar": "FILE", "help": "a table, or - for stdin"},
-    "sampled": {"flag": "files", "nargs": "*", "metavar": "FILE", "help": "sampled ranks, or -"},
-    "shown": {
-        "flag": "files", "nargs": "*", "metavar": "FILE",
-        "help": "of ranks, or a folder of such files",
-    },
-    "metric": {"action": "append", "required": True, "help": "such as Recall@10; may be repeated"},
-    "m": {"type": int, "required": True, "help": "sampled negatives an instance"},
-    "perhaps_m": {"flag": "--m", "type": int, "help": "sampled negatives an instance"},
-    "n": {"type": int, "help": "candidates, where the file does not say"},
-    "sample_of": {
-        "type": int, "metavar": "N",
-        "help": "the candidates are a uniform sample of a corpus of N: metrics are then its own",
-    },
-    "over": {
-        "flag": "--instances", "type": int, "dest": "over",
-        "help": "that the printed means are over: they scatter",
-    },
-    "scheme": {"choices": SCHEMES, "default": DEFAULT_SCHEME, "help": "how negatives are drawn"},
-    "odds": {"type": float, "help": "of scheme popularity"},
-    "correction": {"help": 'such as CLS or "BV 0.1"; default uncorrected'},
-    "ties": {"choices": get_args(Ties), "default": "expected", "help": "how tied items are read"},
-    "weighting": {
-        "choices": get_args(Weighting), "default": "instances", "help": "what weighs the same",
-    },
-    "probability": {
-        "type": float, "default": 0.95, "help": "chance of the true order that is wanted",
-    },
-    "relevant": {"metavar": "FILE", "help": "relevant items of scores: instance, item"},
-    "seen": {"metavar": "FILE", "help": "items that are no candidates"},
-    "engine": {"metavar": "URL", "help": "of Ibis: duckdb://..., pyspark://?spark.master=..."},
-    "port": {"type": int, "default": 8501, "help": "of this machine"},
-    "address": {"default": "127.0.0.1", "help": "to listen at; 0.0.0.0 is every interface"},
-    "base_path": {"help": "where a reverse proxy has it, such as sampledash"},
-    "qrels": {"metavar": "FILE", "help": "relevant items of a run or of lists"},
-    "zero_based": {"action": "store_true", "help": "the best rank is 0"},
-    "instances": {
-        "choices": ("same", "shared", "any"), "default": "same", "help": "which are compared",
-    },
-    "runs": {
-        "choices": ("averaged", "apart"), "default": "averaged", "help": "what repetitions are",
-    },
-    "censored": {
-        "choices": ("refuse", "beyond", "tied", "left-out"), "default": "refuse",
-        "help": "relevant items that a run does not hold",
-    },
-}  # fmt: skip
+    "files": {"flag": "files", "nargs": "+", "metavar": "FILE"},
+    "sampled": {"flag": "files", "nargs": "*", "metavar": "FILE"},
+    "shown": {"flag": "files", "nargs": "*", "metavar": "FILE"},
+    "metric": {"action": "append", "required": True},
+    "m": {"type": int, "required": True},
+    "perhaps_m": {"flag": "--m", "type": int},
+    "n": {"type": int},
+    "sample_of": {"type": int, "metavar": "N"},
+    "over": {"flag": "--instances", "type": int, "dest": "over"},
+    "scheme": {"choices": SCHEMES, "default": DEFAULT_SCHEME},
+    "odds": {"type": float},
+    "ties": {"choices": get_args(Ties), "default": "expected"},
+    "weighting": {"choices": get_args(Weighting), "default": "instances"},
+    "probability": {"type": float, "default": 0.95},
+    "relevant": {"metavar": "FILE"},
+    "seen": {"metavar": "FILE"},
+    "engine": {"metavar": "URL"},
+    "port": {"type": int, "default": 8501},
+    "address": {"default": "127.0.0.1"},
+    "qrels": {"metavar": "FILE"},
+    "zero_based": {"action": "store_true"},
+    "instances": {"choices": ("same", "shared", "any"), "default": "same"},
+    "runs": {"choices": ("averaged", "apart"), "default": "averaged"},
+    "censored": {"choices": ("refuse", "beyond", "tied", "left-out"), "default": "refuse"},
+}
 READING = ("n", "qrels", "zero_based", "instances", "runs", "censored")
 _HOW = ("scheme", "odds", "correction", "ties", "weighting")
+_COMPARED = ("files", "metric", "m", *_HOW, *READING)
+_OF_SAMPLES = ("metric", "n", "perhaps_m", "sample_of", "scheme")
 COMMANDS = {
-    "check": Command(
-        "Is the order that sampling shows the true one? Exit code 0 where it is, 1 where the order "
-        "of a pair is wrong or undecided at this m, 2 for bad input.",
-        f"sampledash check {_DATA}/movielens_xyz.csv --metric Recall@10 --m 100",
-        ("files", "metric", "m", *_HOW, *READING), "verdicts",
-    ),
-    "plan": Command(
-        "How many negatives, or instances, show the true order, and what it costs to look at "
-        "candidates in random order until the metric is decided.",
-        f"sampledash plan {_DATA}/paper_abc.csv --metric Recall@10 --m 100",
-        ("files", "metric", "m", "probability", *_HOW, *READING), "verdicts",
-    ),
-    "rank": Command(
-        "True ranks, as CSV, from a table of scores with the columns system, instance, item, score "
-        "and relevant (1 or 0; or --relevant), or from TREC runs or lists and their qrels. A "
-        "folder of Parquet is ranked by DuckDB or another --engine; -o x.parquet writes Parquet.",
-        f"sampledash rank {_DATA}/templates/run.txt --qrels {_DATA}/templates/qrels.txt --n 1000",
-        ("files", "relevant", "seen", "engine", *READING), "ranking",
-    ),
-    "count": Command(
-        "A histogram of ranks, as CSV: smaller, and read wherever ranks are.",
-        f"sampledash count {_DATA}/movielens_xyz_ties.csv", ("files", "engine", *READING),
-        "ranking",
-    ),
-    "correct": Command(
-        "The vector of a correction: what to report at each sampled rank. With files of sampled "
-        "ranks, estimates of the real metric and the range that these samples leave open.",
-        "sampledash correct --metric Recall@10 --n 10000 --m 100 --correction CLS",
-        ("sampled", "metric", "n", "perhaps_m", "sample_of", "scheme", "odds", "correction"),
-        "estimates",
-    ),
-    "table": Command(
-        "What the real metric can be, given the sampled values that a paper prints.",
-        f"sampledash table {_DATA}/printed_table.csv --metric Recall@10",
-        ("files", "metric", "n", "perhaps_m", "sample_of", "over", "scheme"), "estimates",
-    ),
-    "report": Command(
-        "The verdict with its settings, a paragraph for a paper and a script, as one HTML file.",
-        f"sampledash report {_DATA}/movielens_xyz.csv --metric Recall@10 --m 100 -o report.html",
-        ("files", "metric", "m", *_HOW, *READING), "verdicts",
-    ),
-    "serve": Command(
-        "The dashboard in a browser, with these files opened in it, until it is stopped.",
-        f"sampledash serve {_DATA}/movielens_xyz.csv --port 8501",
-        ("shown", "port", "address", "base_path"), "serving",
-    ),
-}  # fmt: skip
+    "check": Command("verdicts", _COMPARED),
+    "plan": Command("verdicts", ("files", "metric", "m", "probability", *_HOW, *READING)),
+    "rank": Command("ranking", ("files", "relevant", "seen", "engine", *READING)),
+    "count": Command("ranking", ("files", "engine", *READING)),
+    "correct": Command("estimates", ("sampled", *_OF_SAMPLES, "odds", "correction")),
+    "table": Command("estimates", ("files", *_OF_SAMPLES, "over")),
+    "report": Command("verdicts", _COMPARED),
+    "serve": Command("serving", ("shown", "port", "address", "base_path")),
+}
 
 
 _SECRET = "pass|pwd|token|secret|key|credential|signature|auth"
@@ -153,21 +98,19 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    root = _Parser(
-        prog="sampledash", description="Check, plan and correct metrics on sampled negatives."
-    )
+    root = _Parser(prog="sampledash", description=TEXTS["sampledash"])
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
         subparser = commands.add_parser(
             name,
-            help=command.about.split(". ")[0].rstrip("."),
-            description=command.about,
-            epilog=f"example:\n  {command.example}",
+            help=TEXTS[name].split(". ")[0].rstrip("."),
+            description=TEXTS[name],
+            epilog=f"example:\n  {TEXTS[f'{name}: example']}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         for option in command.options:
-            settings: dict[str, Any] = {"flag": f"--{option.replace('_', '-')}", **OPTIONS[option]}
-            subparser.add_argument(settings.pop("flag"), **settings)
+            settings = {"flag": f"--{option.replace('_', '-')}", **OPTIONS.get(option, {})}
+            subparser.add_argument(settings.pop("flag"), help=TEXTS[option], **settings)
         if name == "serve":
             subparser.set_defaults(form="text", output=None)
             continue

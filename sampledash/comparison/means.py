@@ -324,9 +324,8 @@ class _Pass:
             # If one of m draws is dropped, the number of distinct negatives may stay the same, so
             # thinning is impossible.
             for index, m in enumerate(wanted.tolist()):
-                result[index] = self.owned @ self._values(
-                    _histograms(self.parts, m, self.protocol), m
-                )
+                histograms = _histograms(self.parts, m, self.protocol)
+                result[index] = self.owned @ self._values(histograms, m)
                 report((index + 1) / len(wanted))
             return result
         top = m = max(self.kept)

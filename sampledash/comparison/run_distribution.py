@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import comb, gcd, lcm
-from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -298,17 +297,11 @@ class Run:
         return [laws[i] for i in at]
 
     def _terms_of(self, atoms: RankCounts, weights: Floats) -> list[Law]:
-        return [
-            (values[p > _NOTHING] * weights[i], p[p > _NOTHING])
-            for i, values, p in sorted(
-                (
-                    (i, values, p)
-                    for some, values, laws in self.item_laws(atoms)
-                    for i, p in zip(some, laws, strict=True)
-                ),
-                key=itemgetter(0),
-            )
-        ]
+        terms: dict[int, Law] = {}
+        for some, values, laws in self.item_laws(atoms):
+            for i, p in zip(some.tolist(), laws, strict=True):
+                terms[i] = values[p > _NOTHING] * weights[i], p[p > _NOTHING]
+        return [terms[i] for i in range(len(atoms))]
 
     def waves(self, atoms: RankCounts, frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
         """Yield blocks: item indices (items,), characteristic functions (items, frequencies)."""

@@ -305,9 +305,8 @@ def _runs(values: Sampled, system: int) -> Floats:
         instance = replace(instance, count=np.ones(len(instance)))
         contribution = simulation.contributions(run.metric, instance, atoms, run.m, run.protocol)
         instance = as_ranked_by(run.metric, instance)
-        sums = simulation.run_sums(
-            [contribution], instance, run.m, len(runs), run.protocol, negatives
-        )
-        total += np.bincount(runs, values.weights[u] * sums[:, 0], RUNS)
-        weight += np.bincount(runs, np.full(len(runs), values.weights[u]), RUNS)
+        about = instance, run.m, len(runs), run.protocol, negatives
+        sums = simulation.run_sums([contribution], *about)[:, 0]
+        total += np.bincount(runs, values.weights[u] * sums, RUNS)
+        weight += values.weights[u] * np.bincount(runs, minlength=RUNS)
     return total / weight

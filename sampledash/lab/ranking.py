@@ -349,11 +349,5 @@ def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
 
 
 def _rank_set(system: str, counts: _Counted, labels: NDArray[Any], provenance: str = "") -> RankSet:
-    return RankSet(
-        system,
-        counts.rank,
-        counts.n,
-        instances=labels[counts.user],
-        ties=counts.ties,
-        provenance=provenance,
-    )
+    user, rank, ties, n = counts
+    return RankSet(system, rank, n, instances=labels[user], ties=ties, provenance=provenance)

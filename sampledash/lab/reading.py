@@ -86,9 +86,8 @@ class OpenedInteractions:
         again = _repeats(chosen, keep_first=duplicates == "first")
         if repeats := int(again.sum()):
             what = f"{counted(repeats, 'interaction')} of a user and an item that have another one"
-            which = (
-                f"the {duplicates} in {'time' if chosen.time is not None else 'the file'} counts"
-            )
+            order = "the file" if chosen.time is None else "time"
+            which = f"the {duplicates} in {order} counts"
             notes.append(f"{what}: {'all count' if duplicates == 'all' else which}.")
             chosen = chosen if duplicates == "all" else chosen.take(~again)
         if least_rating is not None:
@@ -100,16 +99,12 @@ class OpenedInteractions:
             notes.append(f"{low_rated} rated below {least:g} left out.")
             chosen = liked
         if checks.flag("implicit", implicit) and chosen.rating is not None:
-            chosen = Interactions(
-                chosen.users, chosen.items, chosen.user, chosen.item, None, chosen.time
-            )
-            notes.append(
-                "Ratings are not looked at: that an interaction took place is what counts."
-            )
-        low = [
-            checks.integer(f"per_{x}", y, low=1)
-            for x, y in zip(_LABELLED, (per_user, per_item), strict=True)
-        ]
+            names = chosen.users, chosen.items
+            chosen = Interactions(*names, chosen.user, chosen.item, None, chosen.time)
+            note = "Ratings are not looked at: that an interaction took place is what counts."
+            notes.append(note)
+        fewest = {"per_user": per_user, "per_item": per_item}
+        low = [checks.integer(name, number, low=1) for name, number in fewest.items()]
         core = chosen.take(_core(chosen, *low))
         if gone := chosen.size - core.size:
             notes.append(
@@ -315,9 +310,8 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
     numeric = [checks.is_numeral(cell) for cell in cells]
     if not any(numeric) or any(name in cells for name in chosen.values() if name):
         typed = [_TYPED.fullmatch(cell) for cell in cells]
-        return [
-            cell if match is None else match[1] for cell, match in zip(cells, typed, strict=True)
-        ], True
+        pairs = zip(cells, typed, strict=True)
+        return [cell if match is None else match[1] for cell, match in pairs], True
     names, left = [], list(_HEADLESS)
     for place, (cell, number) in enumerate(zip(cells, numeric, strict=True)):
         late = number and float(cell) >= _FROM and place > 1
@@ -410,16 +404,13 @@ def _core(interactions: Interactions, per_user: int, per_item: int) -> Flags:
 
 def _occurring(interactions: Interactions) -> Interactions:
     """Return the interactions without the labels of users and items that have no interaction."""
-    tables_, codes = [], []
-    for labels, code in (
-        (interactions.users, interactions.user),
-        (interactions.items, interactions.item),
-    ):
-        occurs = np.bincount(code, minlength=len(labels)) > 0
-        tables_.append(labels[occurs])
-        codes.append((np.cumsum(occurs) - 1)[code])
     if not interactions.size:
         return interactions
-    return Interactions(
-        tables_[0], tables_[1], codes[0], codes[1], interactions.rating, interactions.time
-    )
+
+    def used(labels: NDArray[Any], code: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+        occurs = np.bincount(code, minlength=len(labels)) > 0
+        return labels[occurs], (np.cumsum(occurs) - 1)[code]
+
+    users, user = used(interactions.users, interactions.user)
+    items, item = used(interactions.items, interactions.item)
+    return Interactions(users, items, user, item, interactions.rating, interactions.time)

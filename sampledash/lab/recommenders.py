@@ -192,24 +192,14 @@ def _with(matrix: Any, data: Any) -> Any:
     return csr_array((np.asarray(data, np.float32), matrix.indices, matrix.indptr), matrix.shape)
 
 
-def _least_squares(
-    matrix: Any,
-    seed: int,
-    loss: WeightedLoss,
-    d: float,
-    sweeps: float,
-    start: Factors | None = None,
-) -> Part[Factors]:
-    return weighted_als(matrix, loss, d=int(d), sweeps=int(sweeps), seed=seed, start=start)
-
-
 def _ials(
     data: Interactions, seed: int, d: float, alpha: float, reg: float, sweeps: float
 ) -> Training:
     # iALS adds α ŷ² to the loss of every pair, so the loss of an observed pair is
     # (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
     matrix = _with(data.matrix, np.full(data.matrix.nnz, 1 / (1 + alpha)))
-    return _least_squares(matrix, seed, WeightedLoss(1 + alpha, alpha, reg, False), d, sweeps)
+    loss = WeightedLoss(1 + alpha, alpha, reg, False)
+    return weighted_als(matrix, loss, d=int(d), sweeps=int(sweeps), seed=seed)
 
 
 def regression(
@@ -224,7 +214,8 @@ def regression(
 ) -> Part[Factors]:
     """Train AllRank-Regression, optionally from given factors; predicted rating: rm + score."""
     matrix = _with(data.matrix, data.matrix.data - rm)
-    return _least_squares(matrix, seed, WeightedLoss(1.0, wm, reg, True), d, sweeps, start)
+    loss = WeightedLoss(1.0, wm, reg, True)
+    return weighted_als(matrix, loss, d=int(d), sweeps=int(sweeps), seed=seed, start=start)
 
 
 def _relevant(data: Interactions) -> Any:
@@ -240,7 +231,8 @@ def _relevant(data: Interactions) -> Any:
 def _binary(
     data: Interactions, seed: int, d: float, wm: float, reg: float, sweeps: float
 ) -> Training:
-    return _least_squares(_relevant(data), seed, WeightedLoss(1.0, wm, reg, True), d, sweeps)
+    loss = WeightedLoss(1.0, wm, reg, True)
+    return weighted_als(_relevant(data), loss, d=int(d), sweeps=int(sweeps), seed=seed)
 
 
 def _logistic(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -75,8 +76,7 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
         raise ValueError("no system is left: use at least one (systems is empty)")
     result = []
     for part, names in zip(parts, called, strict=True):
-        chosen = [name for name in names if name in wanted]
-        if not chosen:
+        if not (chosen := [name for name in names if name in wanted]):
             continue
         for name in chosen:
             limits.check_name(wanted[name], part.name)
@@ -225,11 +225,8 @@ class Opened:
         ranked = [part.frame["system"][part.frame["rank"].gt(0) | part.shifts] for part in parts]
         sizes = [system.value_counts(sort=False) for system in ranked]
         names = distinct_names([list(counts.index) for counts in sizes], [p.name for p in parts])
-        pairs = (
-            zip(system_names, counts, strict=True)
-            for system_names, counts in zip(names, sizes, strict=True)
-        )
-        return {name: int(size) for pair in pairs for name, size in pair}
+        every = zip(chain.from_iterable(names), chain.from_iterable(sizes), strict=True)
+        return {name: int(size) for name, size in every}
 
     def read(
         self,
@@ -481,12 +478,19 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
     (first_system, size), *others = sizes.items()
     for other, total in others:
         if abs(total - size) > 1e-9 * size:
-            raise DifferentInstances(
+            raise _unless_as_they_are(
                 f"{name}: system {first_system!r} has {size:,.15g} {what} and {other!r} has "
-                f"{total:,.15g}; {remedy}, or compare them as they are",
-                checks.Remedy("instances", "any"),
-                ways={"Compare them as they are": {"instances": "any"}},
+                f"{total:,.15g}; {remedy}"
             )
+
+
+def _unless_as_they_are(why: str) -> DifferentInstances:
+    """Return the error with the option to compare systems with different instances."""
+    return DifferentInstances(
+        f"{why}, or compare them as they are",
+        checks.Remedy("instances", "any"),
+        ways={"Compare them as they are": {"instances": "any"}},
+    )
 
 
 def _different(
@@ -505,12 +509,7 @@ def _different(
     what += f" (1 of {len(differ):,} such instances)" * (len(differ) > 1)
     shared = int(((fewest == most) & (fewest > 0)).sum())
     if not shared:
-        return DifferentInstances(
-            f"{name}: {what}. The systems share none: complete the file, or compare them as they "
-            "are",
-            checks.Remedy("instances", "any"),
-            ways={"Compare them as they are": {"instances": "any"}},
-        )
+        return _unless_as_they_are(f"{name}: {what}. The systems share none: complete the file")
     return DifferentInstances(
         f"{name}: {what}. All share {shared:,} of {int((most > 0).sum()):,} instances: compare "
         "those",

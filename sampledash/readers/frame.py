@@ -233,9 +233,8 @@ def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
         column = _column(source, cells, role, i)
         limits.REPETITIONS.check(len(column.categories), source.place(0, i))
         if len(column.categories) > 1:
-            column = column.rename_categories(
-                [f"{source.headers[i]} {x}" for x in column.categories]
-            )
+            names = [f"{source.headers[i]} {x}" for x in column.categories]
+            column = column.rename_categories(names)
             joint = column if joint is None else _pairs(joint, column, "{}, {}")
             limits.REPETITIONS.check(len(joint.categories), source.place(0, i))
     return joint
@@ -304,10 +303,9 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
     }
     flags = [beyond(x) for x in filled]
     if any(flag is not None for flag in flags):
-        none = [np.zeros(len(x), dtype=bool) for x in filled]
-        table["beyond"] = np.concatenate(
-            [some if flag is None else flag for flag, some in zip(flags, none, strict=True)]
-        )
+        pairs = zip(flags, filled, strict=True)
+        every = [np.zeros(len(x), dtype=bool) if flag is None else flag for flag, x in pairs]
+        table["beyond"] = np.concatenate(every)
     for role, values in (by_role | {"repetition": repetition}).items():
         if values is not None:
             table[role] = values[record]

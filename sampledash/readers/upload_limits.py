@@ -109,6 +109,7 @@ class Limit:
 
 
 _COUNTS = "reduce it to counts (columns system, rank, count), or take fewer systems or instances"
+_LONG = "write one row per rank (columns system, instance, rank)"
 _PASTE = "paste less of it"
 _NUMBER = "number them"
 _INSTANCE = "is the column really the instance? Rename it"
@@ -136,11 +137,7 @@ TEXTS = Limit(2_000_000, "rows with labels that are no whole numbers", _NUMBER)
 LABELS = Limit(1_000_000, "different labels that are no whole numbers", _NUMBER)
 LINES = Limit(2_000_000, "lines", _COUNTS)  # for TREC runs and qrels, lists and test items
 RANKS = Limit(2_000_000, "cells in columns of systems", "split it by systems or by instances")
-COLUMNS = Limit(
-    2_000,
-    "columns",
-    "write one row per rank (columns system, instance, rank), or leave out columns",
-)
+COLUMNS = Limit(2_000, "columns", f"{_LONG}, or leave out columns")
 SYSTEMS = Limit(1_000, "systems", _INSTANCE)
 REPETITIONS = Limit(10_000, "different repetitions", _INSTANCE)
 GROUPS = Limit(5_000, "row groups", "write it again")
@@ -168,8 +165,7 @@ def check_lines(data: bytes, name: str) -> None:
         if end < 0:
             line = data.count(b"\n", 0, start) + 1
             raise ReadError(
-                f"{name}, line {line}: the line is longer than {LONGEST_LINE >> 20} MiB; "
-                "write one row per rank (columns system, instance, rank)"
+                f"{name}, line {line}: the line is longer than {LONGEST_LINE >> 20} MiB; {_LONG}"
             )
         start = end + 1
 
