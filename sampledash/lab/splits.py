@@ -175,14 +175,9 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
             f"split {str(rule)!r} holds out nothing that can be tested: no user, with {most} "
             "interactions at most, keeps one to learn from; hold out fewer, or a larger share"
         )
-    return Split(
-        interactions.take(~held),
-        validation,
-        interactions.take(test),
-        str(rule),
-        rule.exclude_seen,
-        interactions.digest,
-    )
+    training, tested = interactions.take(~held), interactions.take(test)
+    about = str(rule), rule.exclude_seen, interactions.digest
+    return Split(training, validation, tested, *about)
 
 
 def _kept(size: int, percent: float) -> int:
