@@ -145,7 +145,7 @@ def test_what_follows_is_of_the_picture_it_moves(view):
         follows = consistency._follows(focus, (), (), view, dark=False)
         drawn.add(follows.depends)
         frame = follows.frames[100]()
-        own = pictures.tile_map(focus, focus.tile_pairs, dark=False).as_written()["layout"]
+        own = pictures.tile_map(result, focus.tile_pairs, focus, dark=False).as_written()["layout"]
         moved = frame.pictures[consistency.TILES].as_written()["layout"]
         assert moved["yaxis"]["ticktext"] == own["yaxis"]["ticktext"]
         lines = pictures.curve(focus, view, dark=False).as_written()["data"]

@@ -35,6 +35,7 @@ def expectation(
     curves: Mapping[Correction, Floats],
     *,
     focus: Correction,
+    height: int = 400,
     dark: bool = False,
 ) -> theme.Picture:
     """Draw every corrected metric's expected value over the true rank, and the exact metric.
@@ -55,10 +56,10 @@ def expectation(
             for values, line, name in zip(y, lines, names, strict=True)
         ],
         dark=dark,
-        height=400,
+        height=height,
         title=f"Expected {metric}",
         annotations=names_at(
-            names, colors, np.log10(ranks), y, axis["range"], (low, top), height=310
+            names, colors, np.log10(ranks), y, axis["range"], (low, top), height=height - 90
         ),
         revision=f"correct-{metric}-{ranks[-1]}",
         xaxis=axis,

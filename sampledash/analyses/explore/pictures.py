@@ -94,6 +94,7 @@ def family(
     *,
     at: int,
     log: bool = True,
+    height: int = theme.HEIGHT,
     dark: bool = False,
 ) -> go.Figure:
     """Draw the exact and, for several m, the expected metric (Krichene & Rendle, Figure 3)."""
@@ -106,13 +107,7 @@ def family(
     axes, place = _axes(ranks, log, top, most=7), np.log10 if log else np.asarray
     ends = axes["xaxis"]["range"], axes["yaxis"]["range"]
     names = names_at(
-        texts,
-        colors,
-        place(ranks),
-        drawn,
-        *ends,
-        height=theme.HEIGHT - 90,
-        clear=[float(place(at))],
+        texts, colors, place(ranks), drawn, *ends, height=height - 90, clear=[float(place(at))]
     )
     return theme.figure(
         [
@@ -120,6 +115,7 @@ def family(
             for y, line, text in zip(drawn, lines, texts, strict=True)
         ],
         dark=dark,
+        height=height,
         title=str(metric),
         annotations=names,
         shapes=[theme.upright(at, c.muted)],
