@@ -510,6 +510,15 @@ def test_estimates_are_those_of_the_functions(words, systems, method, tmp_path, 
     assert sum("The cutoff holds all 25 candidates" in x for x in told["sentences"]) == 1
 
 
+def test_several_titled_tables_are_a_column(tmp_path, capsys):
+    path = tmp_path / "tables.txt"
+    path.write_text("m = 20\n# A\nn = 200\nx,HR@1\ny,0.50\n# B\nn = 300\nx,HR@1\ny,0.50\n")
+    _, made = asked(capsys, "table", str(path), "--metric", "Recall@1")
+    for row, (title, n) in zip(made["ranges"], (("A", 200), ("B", 300)), strict=True):
+        low, high = sd.bounds_from_table("Recall@1", {"HR@1": 0.5}, n, 20, 2)
+        assert (row["table"], row["n"], row["low"], row["high"]) == (title, n, low, high)
+
+
 @pytest.mark.parametrize("over", [None, 70])
 @pytest.mark.parametrize("second", ["0.50", "0.89", "0.1"])
 def test_ranges_of_a_table_are_those_of_the_function(over, second, tmp_path, capsys, shares):
@@ -530,6 +539,10 @@ def test_ranges_of_a_table_are_those_of_the_function(over, second, tmp_path, cap
             decimals["HR@10"] = len(second) - 2 if name == "B" else 2
             about = (metric, row, 200, 20, decimals)
             ends = ranges(sd.bounds_from_table, *about, scheme="with-replacement", instances=over)
+            # With few instances, the range with the shape is limited to that without.
+            for end, inner in (("low", max), ("high", min)):
+                if (assumed := ends[f"{end}_if_falling"]) is not None:
+                    ends[f"{end}_if_falling"] = inner(assumed, ends[end])
             point = sd.estimate_from_table(*about, scheme="with-replacement", instances=over)
             point = [None] * 3 if point.contradiction else [point.value, point.low, point.high]
             points = dict(zip(("estimate", "estimate_low", "estimate_high"), point, strict=True))

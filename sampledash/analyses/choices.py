@@ -22,6 +22,8 @@ def _chips() -> dict[str, tuple[str, bool]]:
 
 #: Menu label of a metric ("chip") -> metric name, and whether the metric uses the pages' cutoff k.
 CHIPS = Live(_chips)
+#: What the candidates of a test are.
+CANDIDATES = ("Sampled negatives", "A sample of a larger corpus")
 METRIC = "Recall@k"  # default metric of pages that show a single metric
 # Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
 SCHEMES = Live(lambda: {schemes.SCHEMES[name].label: name for name in schemes.usual_first()})

@@ -17,7 +17,7 @@ from sampledash.correction import parse_correction
 from sampledash.estimation.rank_distribution import LEARNED, SHAPED
 from sampledash.metrics import Metric
 from sampledash.readers.files import open_sources, sampled_sets, samples_of_corpus
-from sampledash.readers.printed_table import read_printed
+from sampledash.readers.printed_table import read_tables
 from sampledash.readers.upload_limits import check_utf8, kind_of, load
 from sampledash.report import estimates as words
 from sampledash.report import sentences as verdict
@@ -112,29 +112,36 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
     if kind_of(data, name) != "text":
         raise ValueError(f"{name} is no text: give the table as it is printed")
     check_utf8(data, name)
-    printed = read_printed(data.decode().removeprefix("\ufeff"))
-    n, m = printed.n if args.n is None else args.n, printed.m if args.m is None else args.m
-    if args.sample_of is not None:
-        tested = _tested(args)
-        n, m = args.sample_of, printed.m if tested is None else tested - 1
-    if n is None or m is None:
-        raise ValueError(
-            f"{name} does not say n and m: give --n and --m, or a line m = 99, n = 1000"
-        )
+    tables = read_tables(data.decode().removeprefix("\ufeff"))
     over = 0 if args.over is None else checks.integer("--instances", args.over, low=1)
     rows, sentences, metrics = [], list[str](), metrics_of(args)
-    for x, metric in enumerate(metrics):
-        question = printed_table.TableQuestion(
-            printed, metric, Sampling(n, m, args.scheme), over, args.sample_of is not None
-        )
-        result = printed_table.compute_table(question, _part(progress, x, len(metrics)), name=str)
-        sentences += [result.sentence, *result.notes]
+    asks = [(printed, metric) for printed in tables for metric in metrics]
+    for x, (printed, metric) in enumerate(asks):
+        n, m = printed.n if args.n is None else args.n, printed.m if args.m is None else args.m
+        if args.sample_of is not None:
+            tested = _tested(args)
+            n, m = args.sample_of, printed.m if tested is None else tested - 1
+        if n is None or m is None:
+            which = f"{name}, table {printed.title!r}," if printed.title else name
+            raise ValueError(
+                f"{which} does not say n and m: give --n and --m, or a line m = 99, n = 1000"
+            )
+        corpus = args.sample_of is not None
+        sampling = printed_table.sampling_of(n, m, args.scheme, corpus=corpus)
+        question = printed_table.TableQuestion(printed, metric, sampling, over, corpus)
+        result = printed_table.compute_table(question, _part(progress, x, len(asks)), name=str)
+        about = f"{printed.title}: " if printed.title else ""
+        sentences += [about + sentence for sentence in (result.sentence, *result.notes)]
+        protocol = (printed.title, n, m) if len(tables) > 1 else ()
         for row in result.rows:
             if row.value is not None:
                 sentences.append(words.say.fitted(question.point(0).family))
             estimate = (row.value, *(row.interval or (np.nan, np.nan)))
-            rows.append((str(metric), row.name, *estimate, *_ends(row)))
-    sentences = list(dict.fromkeys([*printed.notes, *sentences]))
+            rows.append((*protocol, str(metric), row.name, *estimate, *_ends(row)))
     columns = ["metric", "system", "estimate", "estimate_low", "estimate_high", *_ENDS]
     facts = {"n": n, "m": m, "scheme": args.scheme, "instances": args.over}
-    return Answer(sentences, {"ranges": pd.DataFrame(rows, columns=columns)}, facts)
+    if len(tables) > 1:
+        columns = ["table", "n", "m", *columns]
+        facts = {"scheme": args.scheme, "instances": args.over}
+    ranges = pd.DataFrame(rows, columns=columns)
+    return Answer(list(dict.fromkeys(sentences)), {"ranges": ranges}, facts)

@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from sampledash.analyses import choices
 from sampledash.analyses.consistency.pictures import legend
 from sampledash.analyses.correct.pictures import movielens_curves
 from sampledash.analyses.correct.result import MOVIELENS
@@ -132,6 +133,7 @@ def _printed_twice(headline: DeltaGenerator) -> None:
 
     def address(system: Mapping[Hashable, Any]) -> dict[str, str]:
         table = {"what": "A printed table", "printed": wild.as_printed(system)}
+        table["candidates"] = choices.CANDIDATES[1]
         return table | {"scheme": state.DEFAULTS["scheme"], "metric": "Recall@k", "k": str(k)}
 
     place = st.session_state.pop(_PICKED, None)

@@ -66,6 +66,8 @@ def pins(
     read, problem = list[tuple[list[str], Q | None, Any]](), ""
     for text in texts:
         try:
+            if text != _DEFAULT and "=" not in text:
+                raise KeyError(text)
             with state.pinned(text, page_defaults):
                 question = check()
                 read.append((described(question), question, compute(question)))

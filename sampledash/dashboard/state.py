@@ -151,10 +151,13 @@ def pinned(text: str, page_defaults: Mapping[str, Any]) -> Iterator[None]:
         default = {**DEFAULTS, **page_defaults}.get(key)
         if isinstance(default, list):
             values[key] = [int(x) if x.isdecimal() else x for x in raw]
-        elif not isinstance(default, int | float) or checks.is_numeral(raw[-1]):
-            values[key] = raw[-1] if default is None else type(default)(raw[-1])
+        elif default is None or isinstance(default, str):
+            values[key] = raw[-1]
         else:
-            raise ValueError(f"{key} = {raw[-1][:30]} is not a number")
+            try:
+                values[key] = type(default)(raw[-1])
+            except ValueError:
+                raise ValueError(f"{key} = {raw[-1][:30]} is not a number here") from None
     before = _PINNED.set(values)
     try:
         yield

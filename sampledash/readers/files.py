@@ -372,9 +372,13 @@ def samples_of_corpus(
     if not any(part.source.sampled for part in opened.tables):
         read = opened.read(n=candidates, zero_based=zero_based)
         return [as_sample(ranks, n) for ranks in read.sets]
-    size = n if lacks(opened)[0] else None
+    if (part := next((x for x in opened.tables if "n_candidates" in x.frame), None)) is not None:
+        raise ReadError(
+            f"{part.name} has the columns {SAMPLED} and n_candidates: if n_candidates is the size "
+            "of the test, name the column of ranks rank; else leave n_candidates out"
+        )
     m = None if candidates is None else candidates - 1
-    return sampled_sets(opened, n=size, m=m, zero_based=zero_based)
+    return sampled_sets(opened, n=n, m=m, zero_based=zero_based)
 
 
 def lacks(opened: Opened) -> tuple[bool, bool]:

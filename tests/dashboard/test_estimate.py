@@ -383,6 +383,14 @@ def test_a_test_corpus_is_a_sample_of_a_larger_corpus():
         sd.estimate("Recall@10", sample, "mle").value
     )
     refused(at.put("n", 500), "n = 500 is smaller than the 1,000 candidates|whole corpus")
+    sampled = b"system,sampled_rank,n_candidates\nA,1,1000\n"
+    assert "name the column of ranks rank" in at.upload("b.csv", sampled).complaint
+    # A corpus as large as the test: the ranks are exact, and the picture has room around the value.
+    at = ranks_page(n="1000", **corpus).upload("a.csv", f"system,rank,n\n{rows}".encode())
+    exact = percent(np.mean(ranks <= 10))
+    assert f"Recall@10 of A is {exact}" in at.headline
+    low, high = at.specs[0]["layout"]["xaxis"]["range"]
+    assert low < 100 * np.mean(ranks <= 10) < high
 
 
 def test_several_tables_a_review_and_what_would_decide_them():

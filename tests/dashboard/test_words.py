@@ -125,7 +125,6 @@ def fraction(metric, scheme):
 
 NAN = float("nan")
 DRAWN, REPLACED = (sd.Sampling(N, m, "with-replacement") for m in (100, 99))
-ASKED = namedtuple("Asked", "sampling corpus")(sd.Sampling(N, 100), False)
 OPEN = [{"table": "x", "open": "A and B"}, {"table": "", "open": "C and D"}]
 # Counts over the 69 systems that are printed on 1,000 and on 5,000 images of MS-COCO.
 WILD = SimpleNamespace(cells=207, inside_low=207, inside_low_if_falling=206, pairs=7038)

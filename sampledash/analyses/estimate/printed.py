@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from sampledash.analyses import memory
-from sampledash.analyses.estimate.result import DATA, FALLING, Result, ranges
+from sampledash.analyses.estimate.result import DATA, FALLING, Result, narrowed, ranges
 from sampledash.comparison.means import expected_mean
 from sampledash.estimation import bounds as allowed
 from sampledash.estimation.bounds import Range
@@ -23,6 +23,7 @@ from sampledash.report import estimates as words
 from sampledash.report.escape import system_name
 from sampledash.report.sentences import cutoff_holds_all
 from sampledash.sampling import Sampling
+from sampledash.schemes import Scheme
 from sampledash.types import Progress
 
 MOST_PRINTED = 20  # largest number of systems that a printed table may have
@@ -57,6 +58,16 @@ def read_tables(text: str) -> list[PrintedTable]:
     return tables
 
 
+def sampling_of(n: int, m: int, scheme: Scheme, *, corpus: bool) -> Sampling:
+    """Return how a table's negatives were drawn; refuse a corpus smaller than its test."""
+    if corpus and n <= m:
+        raise ValueError(
+            f"n = {n} is smaller than the {m + 1} candidates of the test: give the size of the "
+            "whole corpus"
+        )
+    return Sampling(n, m, scheme)
+
+
 class TableQuestion(NamedTuple):
     """The settings on which all results for a printed table depend."""
 
@@ -85,7 +96,10 @@ class TableQuestion(NamedTuple):
                 raise ValueError(f"{row.system}: {why}") from None
 
         key = ("table", self.metric, repr(row), shape, s, self.instances)
-        return memory.cached(key, lambda: allowed.unless_contradicted(shape, make), shared=False)
+        make_or_none = partial(allowed.unless_contradicted, shape, make)
+        span = memory.cached(key, make_or_none, shared=False)
+        # With few instances, the range computed under a shape can exceed that without assumption.
+        return span if shape is None or span is None else narrowed(span, self.span(i, i, None))
 
     def point(self, i: int) -> TableEstimate:
         """Return the estimate of the metric of row i."""

@@ -23,6 +23,7 @@ say = Sentences(Path(__file__).with_suffix(".jinja"))
 _MORE_DIGITS = (1, 2)  # decimals that a table could print besides its own
 _CUTOFFS = (1, 2, 3, 5, 10, 20, 50)  # cutoffs of recalls that a table could print besides its own
 _DECIMALS = 4  # of these recalls
+_MORE = 1.5  # least ratio of a larger m to the m of the table
 _MOST_M = 2_000  # a range at a larger m takes longer than a second
 
 
@@ -47,7 +48,8 @@ def larger_tables(q: TableQuestion) -> Iterator[Larger]:
     if recalls:
         yield Larger(say.cutoffs([x.partition("@")[2] for x in recalls]), 0, recalls, m)
     for size in stops(m, max(min(n - 1, _MOST_M), m), (1, 2, 5))[1:]:
-        yield Larger(say.larger_m(size, n), 0, [], size)
+        if size > _MORE * m or size == n - 1:
+            yield Larger(say.larger_m(size, n, q.corpus), 0, [], size)
 
 
 def options(q: TableQuestion, report: Progress) -> pd.DataFrame:
@@ -98,7 +100,10 @@ def sentence(results: Sequence[Result[TableQuestion]]) -> str:
     q, tables = results[0].question, standings(results)
     metrics = list(dict.fromkeys(name for row in q.table.rows for name in row.values))
     total = tables[["pairs", "decided", "decided_if_falling"]].sum()
-    return say.review(metrics, str(q.metric), q, tables.to_dict("records"), total)
+    sizes = {result.question.sampling.n for result in results}
+    n = sizes.pop() if len(sizes) == 1 else None
+    drawn = sorted({result.question.sampling.m for result in results})
+    return say.review(metrics, str(q.metric), drawn, n, q.corpus, tables.to_dict("records"), total)
 
 
 def best_option(table: pd.DataFrame) -> str:

@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.analyses import choices
+from sampledash.analyses.choices import CANDIDATES
 from sampledash.analyses.estimate import pictures
 from sampledash.analyses.estimate.result import DATA, Result
 from sampledash.dashboard import page, sliders, state
@@ -26,7 +27,6 @@ from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Progress
 
 HELP = texts(Path(__file__).with_name("help.txt"))
-CANDIDATES = ("Sampled negatives", "A sample of a larger corpus")
 # Key of a setting in a link -> its options and its default.
 OFFERED: state.Offered = {"candidates": (CANDIDATES, CANDIDATES[0])}
 SHARED = {"metric": "Recall@k", "candidates": CANDIDATES[0]}  # default settings of both parts

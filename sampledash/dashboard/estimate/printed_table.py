@@ -29,7 +29,6 @@ from sampledash.dashboard.page import Problem
 from sampledash.readers.printed_table import PrintedTable
 from sampledash.report.escape import escaped, system_name
 from sampledash.report.numbers import count, percent
-from sampledash.sampling import Sampling
 
 _NO_TABLE = "Paste a table: a line of names, then one system a line."
 
@@ -84,8 +83,9 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     def question(table: PrintedTable) -> printed.TableQuestion:
         settings = state.current()
         n = settings.n if text == example_ else table.n or settings.n
-        sampling = Sampling(n, table.m or settings.m, scheme())
-        return printed.TableQuestion(table, metric_asked(), sampling, instances, is_corpus())
+        metric, m = metric_asked(), table.m or settings.m
+        sampling = printed.sampling_of(n, m, scheme(), corpus=is_corpus())
+        return printed.TableQuestion(table, metric, sampling, instances, is_corpus())
 
     def check() -> printed.TableQuestion:
         if table is None:

@@ -117,6 +117,7 @@ class Slider {
     this.text.textContent = locked;
     this.rail.hidden = Boolean(locked);
     this.text.hidden = !locked;
+    if (locked) this.shown.textContent = this.late.textContent = "";
     if (locked) return;
     this.rail.setAttribute("aria-label", label);
     this.rail.setAttribute("aria-valuemin", low);
