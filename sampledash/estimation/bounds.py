@@ -424,7 +424,7 @@ def _printed_range(
         room = half if free is None else np.where(np.arange(len(half)) == free, np.inf, half)
         return Programme(columns, values - room, values + room)
 
-    span = programme(shape).mean_range()
+    span = _mean_range(sampling, tuple(metrics), metric, shape, tuple(values), tuple(half))
     if span is not None:
         # Without a shape, ``span`` holds for the instances' own ranks. With a shape, it holds for
         # the distribution that ranks are drawn from: add the sampling error of the instances.
@@ -453,6 +453,21 @@ def _printed_range(
         f"{name} holds values that no ranks can produce together with {protocol}, nearest to it "
         f"without {listed}: check them, n and m"
     )
+
+
+@lru_cache(maxsize=1024)
+def _mean_range(
+    sampling: Sampling,
+    printed: tuple[Metric, ...],
+    metric: Metric,
+    shape: Shape | None,
+    values: tuple[float, ...],
+    half: tuple[float, ...],
+) -> Range | None:
+    """Return the metric's range, or None; an estimate needs the range that a page shows, too."""
+    columns = _of_table(sampling, printed, metric, shape)
+    middle, room = np.array(values), np.array(half)
+    return Programme(columns, middle - room, middle + room).mean_range()
 
 
 @lru_cache(maxsize=8)
