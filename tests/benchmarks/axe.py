@@ -23,7 +23,8 @@ consistency: why=true curve=Values curve=Order source=Upload+a+file m=0 answers=
 correct: why=true sheet=What+it+costs sheet=What+a+sample+can+see prior=own m=0
  what=Sampled+ranks&estimate_tab=Estimates what=Sampled+ranks&estimate_tab=True+ranks
  what=Sampled+ranks&estimate_tab=Which+%CE%B3 what=Sampled+ranks&sampled_source=Upload+a+file
- what=A+printed+table: Copy link
+ what=A+printed+table what=A+printed+table&candidates=A+sample+of+a+larger+corpus
+ what=A+printed+table&table_tab=For+a+review pin=m%3D500: Copy link
 lab: interactions=Upload+a+file:
 paper: ITEMS:
 learn: LESSONS: For teachers
