@@ -34,6 +34,7 @@ _RATIO = 1.03  # largest ratio of neighbouring places of the grid, counted from 
 # Largest step of arcsin(sqrt(p)) between places, times sqrt(m); p is the share of items above.
 _STEP = 0.1
 _FIRST = 1 / 8  # the programme begins with a grid this many times as fine, finer for small n
+_MOST = 300  # the programme begins with about this many places at most
 _MORE = 20  # largest number of places below a level, beside minima, that are added at a time
 _FINER = 4  # places to add to the programme are searched for on a grid this many times finer
 _SPLIT = 8  # the search for a minimum divides the ranks between two places into this many parts
@@ -70,10 +71,13 @@ class Columns:
         return self._grid(1)
 
     @cached_property
-    def first(self) -> tuple[Ints, Floats]:
-        """Few places, with which the linear programme begins, and their rows."""
+    def first(self) -> dict[int, Floats]:
+        """Few places, with which the linear programme begins, and their rows.
+
+        Programmes add places of their solutions, so that another system of a table needs less time.
+        """
         places = self._grid(min(max(_FIRST, _HEAD / self.n), 1.0))
-        return places, self.at(places)
+        return dict(zip(places.tolist(), self.at(places), strict=True))
 
     def _grid(self, finer: float) -> Ints:
         """Return places so dense that sampled ranks change little; the cutoff k and k + 1 too."""
@@ -214,86 +218,101 @@ class Programme:
 
     def __init__(self, columns: Columns, low: Floats, high: Floats) -> None:
         self.columns, self.low, self.high = columns, low, high
-        self._places, self._rows = columns.first
+        places, rows = zip(*list(columns.first.items()), strict=True)
+        self._places, self._rows = np.array(places), np.array(rows)
 
     def mean_range(self, entry: int = -1) -> tuple[float, float] | None:
         """Return the smallest and largest mean of one function, or of the metric (``entry`` = -1).
 
         Return None if no rank distribution has the means of all functions in low..high.
         """
-        cost, ends = np.zeros(len(self.low) + 1), []
-        for sign in (1.0, -1.0):
-            cost[entry] = sign
-            solution = self._column_generation(cost)
-            if solution is None and np.all(self.nearest()[1] == 0):
-                # With the places that :meth:`nearest` has added, there is a solution: try again.
-                solution = self._column_generation(cost)
-            if solution is None:
-                return None
-            ends.append(sign * solution[0])
+        costs = np.zeros((2, len(self.low) + 1))
+        costs[:, entry] = 1.0, -1.0
+        solution = self._column_generation(costs)
+        if solution is None and np.all(self.nearest()[1] == 0):
+            # With the places that :meth:`nearest` has added, there is a solution: try again.
+            solution = self._column_generation(costs)
+        if solution is None:
+            return None
+        low, high = solution[0]
         metric, n = self.columns.metric, self.columns.n
-        return clipped(*ends, *(metric.worst_and_best(n) if entry < 0 else (0, 1)))
+        return clipped(low, -high, *(metric.worst_and_best(n) if entry < 0 else (0, 1)))
 
     def nearest(self) -> tuple[Floats, Floats]:
         """Return the functions' means under the distribution whose means are nearest to low..high.
 
         Also return each distance (their sum is minimal): 0 inside, negative below, positive above.
         """
-        solution = self._column_generation(np.zeros(len(self.low) + 1), relaxed=True)
+        solution = self._column_generation(np.zeros((1, len(self.low) + 1)), relaxed=True)
         if solution is None:
             raise RuntimeError("the linear programme of the nearest distribution has no solution")
-        x, size = solution[1].x, len(self._places)
+        x, size = solution[1][0], len(self._places)
         over, under = x[size + len(self.low) :].reshape(2, -1)
         missed = np.where(over + under > _ENOUGH, over - under, 0.0)
         return x[:size] @ self._rows[:, :-1], missed
 
     def _column_generation(
-        self, cost: Floats, relaxed: bool = False
-    ) -> tuple[float, scipy.optimize.OptimizeResult] | None:
-        """Return a lower limit of the cost over all places, and the last programme's solution.
+        self, costs: Floats, relaxed: bool = False
+    ) -> tuple[list[float], Floats] | None:
+        """Return a lower limit of each cost over all places, and the last programme's solution.
 
-        Return None if there is no solution.
+        The solution has a row for each row of ``costs``. Return None if there is no solution.
         """
         for round_ in range(_ROUNDS):
-            result = self._solved(cost, relaxed)
+            result = self._solved(costs, relaxed)
             if result.status != 0:
                 return None
-            dual = result.eqlin.marginals
-            # A place's reduced cost is its row times ``beyond``, minus the dual value of sum x = 1.
-            beyond = cost - np.append(dual[:-1], 0.0)
-            level = dual[-1] - _ENOUGH
-            places, least = self.columns.price(beyond, level)
-            new = np.setdiff1d(places, self._places)
+            limits, improving = [], []
+            for cost, dual in zip(
+                costs, result.eqlin.marginals.reshape(len(costs), -1), strict=True
+            ):
+                # The reduced cost of a place is its row times ``cost`` minus the dual values of the
+                # functions' means, minus the dual value of sum x = 1.
+                level = dual[-1] - _ENOUGH
+                places, least = self.columns.price(cost - np.append(dual[:-1], 0.0), level)
+                improving.append(places)
+                limits.append(level - least)
+            new = np.setdiff1d(np.concatenate(improving), self._places)
             if len(new) == 0 or round_ == _ROUNDS - 1:
                 break
             self._places = np.append(self._places, new)
             self._rows = np.vstack([self._rows, self.columns.at(new)])
-        return float(result.fun - (level - least)), result
+        values = (result.x * result.prices).reshape(len(costs), -1)
+        x = result.x.reshape(values.shape)
+        if len(self.columns.first) < _MOST:
+            used = np.flatnonzero(np.any(x[:, : len(self._places)] > 0, axis=0))
+            self.columns.first.update(
+                zip(self._places[used].tolist(), self._rows[used], strict=True)
+            )
+        return (values.sum(axis=1) - limits).tolist(), x
 
-    def _solved(self, cost: Floats, relaxed: bool) -> scipy.optimize.OptimizeResult:
-        """Minimise the cost over weights x and means y: rows'x = y, sum x = 1, low <= y <= high.
+    def _solved(self, costs: Floats, relaxed: bool) -> scipy.optimize.OptimizeResult:
+        """Minimise each cost over weights x and means y: rows'x = y, sum x = 1, low <= y <= high.
 
-        ``relaxed`` allows y outside low..high, at a cost equal to the distance.
+        ``relaxed`` allows y outside low..high, at a cost equal to the distance. All costs are
+        minimised by one programme, as most of the time is spent in calls of the solver.
         """
-        size, functions = len(self._places), len(self.low)
+        size, functions, number = len(self._places), len(self.low), len(costs)
         columns = [self._rows[:, :-1].T, -np.eye(functions)]
         limits = [np.tile([0.0, np.inf], (size, 1)), np.column_stack([self.low, self.high])]
-        price = [self._rows @ cost, np.zeros(functions)]
+        prices = [costs @ self._rows.T, np.zeros((number, functions))]
         if relaxed:
             columns += [-np.eye(functions), np.eye(functions)]
             limits.append(np.tile([0.0, np.inf], (2 * functions, 1)))
-            price.append(np.ones(2 * functions))
+            prices.append(np.ones((number, 2 * functions)))
         left = np.hstack(columns)
         total = np.concatenate([np.ones(size), np.zeros(left.shape[1] - size)])
         equal, to = np.vstack([left, total]), np.append(np.zeros(functions), 1.0)
-        limit, prices = np.vstack(limits), np.concatenate(price)
+        every, price = np.kron(np.eye(number), equal), np.hstack(prices).ravel()
+        limit = np.tile(np.vstack(limits), (number, 1))
         for method, tolerance in _ATTEMPTS:
             options = {f"{side}_feasibility_tolerance": tolerance for side in ("primal", "dual")}
             result = scipy.optimize.linprog(
-                prices, None, None, equal, to, limit, method, options=options
+                price, None, None, every, np.tile(to, number), limit, method, options=options
             )
             if result.status in (0, 2):  # solved, or shown to have no solution
                 break
+        result.prices = price
         return result
 
 

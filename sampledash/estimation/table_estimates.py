@@ -173,16 +173,22 @@ def fitted(family: Family, nodes: Nodes, values: Floats, weights: Floats) -> tup
     return best, np.linalg.pinv(slopes(best))[:, :-1] * scaled
 
 
-def fit(
-    family: Family, nodes: Nodes, values: Floats, weights: Floats
-) -> tuple[Floats, Floats, float]:
-    """Fit a family by :func:`fitted`.
+@lru_cache(maxsize=1024)
+def fitted_to(
+    family: Family, sampling: Sampling, printed: tuple[Metric, ...], values: tuple[float, ...]
+) -> tuple[Floats, Floats]:
+    """Return :func:`fitted` for a table; estimates of all exact metrics share the result."""
+    nodes, weights = nodes_of(sampling, printed, printed[0]), weights_of(printed, sampling.m)
+    return fitted(family, nodes, np.array(values), weights)
+
+
+def fit(family: Family, nodes: Nodes, best: Floats, moves: Floats) -> tuple[Floats, Floats, float]:
+    """Return what a fitted distribution, the result of :func:`fitted`, says of the exact metric.
 
     Return the expected printed metrics and the exact metric of the fitted distribution, the
     derivatives of the exact metric with respect to the printed values, and the variance between
     instances of the exact metric minus the sum of printed metrics times derivatives.
     """
-    best, moves = fitted(family, nodes, values, weights)
     derivatives = nodes.changes(family, best)[-1] @ moves
     error, mass = np.append(-derivatives, 1.0), nodes.probabilities(family, best)
     means = mass @ nodes.means
@@ -244,8 +250,8 @@ def estimate_from_table(
     sampling, over = table_protocol(n, m, scheme, instances)
     printed, values, half = printed_values("observed", observed, decimals)
     exact = as_metric(metric)
-    nodes, weights = nodes_of(sampling, tuple(printed), exact), weights_of(printed, sampling.m)
-    fits = [fit(family, nodes, values, weights) for family in FAMILIES]
+    nodes, table = nodes_of(sampling, tuple(printed), exact), (sampling, tuple(printed))
+    fits = [fit(x, nodes, *fitted_to(x, *table, tuple(values.tolist()))) for x in FAMILIES]
     points = np.array([means[-1] for means, *_ in fits])
     errors = np.array([abs(d) @ half + ERRORS * np.sqrt(var / over) for _, d, var in fits])
     allow = partial(bounds_from_table, exact, observed, n, m, decimals, None)
@@ -288,11 +294,9 @@ def foretell(
         Another sampling from the same candidates, under which the expected ``wanted`` are returned.
     """
     printed, asked = (tuple(map(parse_metric, names)) for names in (observed, wanted))
-    values, weights = np.array(list(observed.values())), weights_of(printed, sampling.m)
-    nodes, other = nodes_of(sampling, printed, printed[0]), nodes_of(larger, asked, asked[0])
-    means = []
+    other, means = nodes_of(larger, asked, asked[0]), []
     for family in FAMILIES:
-        (a, log_b), _ = fitted(family, nodes, values, weights)
+        (a, log_b), _ = fitted_to(family, sampling, printed, tuple(observed.values()))
         # Both samplings take logarithms of odds times m, and m differs.
         moved = np.array([a + np.exp(log_b) * np.log(sampling.m / larger.m), log_b])
         means.append(other.expected(family, moved)[:-1])

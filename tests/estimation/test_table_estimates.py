@@ -1,7 +1,6 @@
 """Estimates from printed tables, against numbers of others, dense sums and simulation."""
 
 import re
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,14 @@ import pytest
 from scipy.optimize import minimize
 
 import sampledash as sd
-from sampledash.estimation.table_estimates import FAMILIES, fit, foretell, nodes_of, weights_of
+from sampledash.estimation.table_estimates import (
+    FAMILIES,
+    fit,
+    fitted,
+    foretell,
+    nodes_of,
+    weights_of,
+)
 from sampledash.metrics import parse_metric
 from sampledash.readers.files import bundled
 from tests.benchmarks.printed import CUTOFFS, SHOWN, in_order
@@ -31,7 +37,9 @@ def test_a_family_errs_as_a_prototype_did_and_the_mean_over_families_errs_less()
         nodes, exact = nodes_of(sd.Sampling(5000, 999), metrics, metric), rows[f"r{k}_5k"] / 100
 
         def values(family, weights, nodes=nodes):
-            return np.array([fit(family, nodes, table, weights)[0][-1] for table in tables])
+            return np.array(
+                [fit(family, nodes, *fitted(family, nodes, x, weights))[0][-1] for x in tables]
+            )
 
         made = values(LOGISTIC, np.ones(3))
         assert 100 * np.abs(made - exact).mean() == pytest.approx(error, abs=0.006)
@@ -47,7 +55,7 @@ def test_log_logistic_odds_give_recall_of_x_y_and_z_nearly_as_log_logistic_ranks
     for ranks, percent in zip(sd.example("movielens-xyz"), (7.73, 9.68, 12.05), strict=True):
         table = [round(float(sd.expected_mean(metric, ranks, m=100)), 4) for metric in metrics]
         nodes = nodes_of(sd.Sampling(3541, 100), metrics, TEN)
-        means, *_ = fit(LOGISTIC, nodes, np.array(table), np.ones(4))
+        means, *_ = fit(LOGISTIC, nodes, *fitted(LOGISTIC, nodes, np.array(table), np.ones(4)))
         assert 100 * means[-1] == pytest.approx(percent, rel=0.05)
 
 
@@ -72,10 +80,14 @@ def test_a_fit_is_that_of_a_dense_search(family, scheme):
     options = {"xatol": 1e-9, "fatol": 1e-12}
     p = mass(minimize(squares, [-2.0, -0.5], method="Nelder-Mead", options=options).x)
     p /= p.sum()
-    fitted = partial(fit, family, nodes_of(sd.Sampling(n, m, scheme), metrics, TEN))
-    means, derivatives, variance = fitted(table, weights)
+    nodes = nodes_of(sd.Sampling(n, m, scheme), metrics, TEN)
+
+    def fit_to(values):
+        return fit(family, nodes, *fitted(family, nodes, values, weights))
+
+    means, derivatives, variance = fit_to(table)
     np.testing.assert_allclose(means, [*(p @ dense), p[:10].sum()], rtol=1e-5)
-    changed = [fitted(table + d, weights)[0][-1] for d in (*1e-4 * np.eye(3), *-1e-4 * np.eye(3))]
+    changed = [fit_to(table + d)[0][-1] for d in (*1e-4 * np.eye(3), *-1e-4 * np.eye(3))]
     np.testing.assert_allclose(
         derivatives, np.subtract(changed[:3], changed[3:]) / 2e-4, rtol=2e-2, atol=1e-3
     )
