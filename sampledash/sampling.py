@@ -18,7 +18,7 @@ with log-gamma functions lose digits in proportion to n.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -47,6 +47,7 @@ _END = 64
 _NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than this
 #: ``pmf`` works column by column (one count, all rows) from this many rows on, if m is the same.
 _MANY = 400
+_DIGITS = 1e-15  # smaller singular values, as a share of the largest, are rounding errors
 _NO_WEIGHT = 1e-18  # numbers of different drawn items with at most this probability are ignored
 _TINY = 1e-290  # smaller probabilities are skipped: subnormal numbers are a hundred times slower
 
@@ -109,8 +110,7 @@ class Sampling:
     @property
     def drawn(self) -> float:
         """Expected number of ranked negatives: m, unless the number of different items varies."""
-        sizes = self.design.sizes
-        return float(self.m if sizes is None else sizes(self.m, self.n - 1) @ np.arange(self.m + 1))
+        return float(sum(size * chance for size, chance in _sizes(self.scheme, self.m, self.n - 1)))
 
     def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
         """Return the sampling weights above and below each true rank, which must be in 1..n."""
@@ -188,8 +188,8 @@ def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats
     weights; both may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
     """
     a, b, draws = _columns(m, above, below)
-    if SCHEMES[scheme].varies:
-        return _mixed(scheme, draws, a, b)
+    if (sizes := SCHEMES[scheme].sizes) is not None:
+        return _mixed(sizes, draws, a, b)
     mode = modes(scheme, draws, a, b)
     if len(a) >= _MANY and draws.size == 1:
         return _by_count(scheme, int(draws[0, 0]), a[:, 0], b[:, 0], mode[:, 0].astype(np.int64))
@@ -197,22 +197,38 @@ def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats
     return _outward(scheme, draws, a, b, s, mode)
 
 
-def _mixed(scheme: str, draws: Floats, a: Floats, b: Floats) -> Floats:
+def _mixed(sizes: Callable[[int, Ints], Floats], draws: Floats, a: Floats, b: Floats) -> Floats:
     """Return :func:`pmf`, averaged over the number of different drawn items, which varies."""
     result = np.zeros((len(a), int(draws.max()) + 1))
     both = np.column_stack(np.broadcast_arrays(draws, np.rint(a + b))).astype(np.int64)
-    for m, total in np.unique(both, axis=0).tolist():
-        at = np.flatnonzero(np.all(both == (m, total), axis=1))
-        for size, chance in _sizes(scheme, m, total):
-            law = pmf(DEFAULT_SCHEME, size, a[at, 0], b[at, 0])
-            result[at, : size + 1] += chance * law
+    for m, top in np.unique(np.column_stack([both[:, 0], both.min(axis=1)]), axis=0).tolist():
+        at = np.flatnonzero((both[:, 0] == m) & (both.min(axis=1) == top))
+        totals, place = np.unique(both[at, 1], return_inverse=True)
+        law, chances = pmf(DEFAULT_SCHEME, top, a[at, 0], b[at, 0]), sizes(m, totals)[place]
+        result[at, : top + 1] = _over_sizes(law, chances)
     return result
+
+
+def _over_sizes(law: Floats, chances: Floats) -> Floats:
+    """Average distributions for the largest number of drawn items over smaller numbers d of them.
+
+    Row i of ``chances`` holds the probabilities of d = 0, 1, ... Dropping one of d drawn items at
+    random gives the distribution for d - 1, as in :mod:`sampledash.comparison.means`.
+    """
+    top = law.shape[1] - 1
+    law, s, total = law.copy(), np.arange(top + 1.0), chances[:, top, None] * law
+    possible = np.max(np.abs(chances), axis=0) > _NO_WEIGHT
+    for d in range(top, int(np.argmax(possible)), -1):
+        law[:, :d] = law[:, :d] * (1 - s[:d] / d) + law[:, 1 : d + 1] * (s[1 : d + 1] / d)
+        if possible[d - 1]:
+            total[:, :d] += chances[:, d - 1, None] * law[:, :d]
+    return total
 
 
 def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:
     """Return the numbers of different drawn items with their probabilities, if not negligible."""
     sizes = SCHEMES[scheme].sizes
-    chances = np.eye(m + 1)[m] if sizes is None else sizes(m, total)
+    chances = np.eye(m + 1)[m] if sizes is None else sizes(m, np.array([total]))[0]
     return [(int(d), float(chances[d])) for d in np.flatnonzero(chances > _NO_WEIGHT)]
 
 
@@ -356,6 +372,8 @@ def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
 
     A row that occurs in several parts is evaluated once.
     """
+    if (sizes := SCHEMES[scheme].sizes) is not None:
+        return _mixed_sums(sizes, m, parts)
     parts = merge_laws(scheme, m, parts)
     both = np.concatenate([above + 1j * below for above, below, _ in parts])
     distinct, row = np.unique(both, return_inverse=True)
@@ -368,13 +386,42 @@ def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
     for start in range(0, len(distinct), step):
         rows = slice(start, start + step)
         above, below = distinct[rows].real, distinct[rows].imag
-        if width > m / 2 or SCHEMES[scheme].varies:
+        if width > m / 2:
             p = pmf(scheme, m, above, below)
         else:
             first, window = pmf_window(scheme, m, above, below, width)
             p = np.zeros((len(above), m + 1))
             np.put_along_axis(p, first[:, None] + np.arange(width), window, axis=1)
         total += shares[:, rows] @ p
+    return total
+
+
+def _mixed_sums(sizes: Callable[[int, Ints], Floats], m: int, parts: Sequence[Weighted]) -> Floats:
+    """Return :func:`weighted_pmf_sums` if the number of different drawn items varies.
+
+    The distribution of this number changes slowly with the number N of negatives: over all N, it is
+    a combination of a few vectors (a singular value decomposition), which are averaged one by one.
+    """
+    total = np.zeros((len(parts), m + 1))
+    pools = [np.rint(above + below).astype(np.int64) for above, below, _ in parts]
+    for top in np.unique(np.minimum(np.concatenate(pools), m)).tolist():
+        some = [np.flatnonzero(np.minimum(pool, m) == top) for pool in pools]
+        numbers = np.unique(np.concatenate([x[at] for x, at in zip(pools, some, strict=True)]))
+        chances = sizes(m, numbers)
+        possible = np.max(chances, axis=0) > _NO_WEIGHT
+        left, scale, right = np.linalg.svd(chances[:, possible], full_matrices=False)
+        used = scale > _DIGITS * scale[0]
+        vectors = np.zeros((int(used.sum()), m + 1))
+        vectors[:, possible] = right[used]
+        for row, ((above, below, weight), pool, at) in enumerate(
+            zip(parts, pools, some, strict=True)
+        ):
+            shares = weight[at, None] * (left * scale)[np.searchsorted(numbers, pool[at])][:, used]
+            laws = [
+                shares[x].T @ p for x, p in pmf_chunks(DEFAULT_SCHEME, top, above[at], below[at])
+            ]
+            if laws:
+                total[row, : top + 1] += _over_sizes(np.sum(laws, axis=0), vectors).sum(axis=0)
     return total
 
 

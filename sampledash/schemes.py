@@ -17,7 +17,7 @@ import numpy as np
 
 from sampledash.types import Floats, Ints
 
-Scheme = Literal["with-replacement", "without-replacement", "popularity"]
+Scheme = Literal["with-replacement", "without-replacement", "collapsed", "popularity"]
 #: Default scheme of every function; most published evaluations use this scheme.
 DEFAULT_SCHEME: Scheme = "without-replacement"
 
@@ -35,9 +35,9 @@ class Design:
     distinct: bool = False  # whether no item is drawn twice; m is then at most n - 1
     #: Whether items differ in sampling weight, which is given by ``odds`` or by ``mass_above``.
     weighted: bool = False
-    #: If the number of different drawn items varies: a function of m and the number of negatives
-    #: that returns the distribution of this number over 0..m, shape (m + 1,). Otherwise None.
-    sizes: Callable[[int, int], Floats] | None = None
+    #: If the number of different drawn items varies: a function of m and of numbers of negatives
+    #: that returns the distributions of this number over 0..m, shape (numbers, m + 1). Else None.
+    sizes: Callable[[int, Ints], Floats] | None = None
 
     @property
     def varies(self) -> bool:
@@ -63,6 +63,27 @@ class Design:
         return odds if self.weighted else 1.0
 
 
+_NEVER = 1e-25  # numbers of different items with a smaller probability are ignored
+
+
+def _different(m: int, negatives: Ints) -> Floats:
+    """Return the distributions of the number of different items in m draws with replacement."""
+    chances = np.zeros((len(negatives), m + 1))
+    chances[:, 0] = 1.0
+    low = 0
+    for draws in range(m):
+        # The next item is one of the d different items before with the probability d / negatives.
+        part = chances[:, low : draws + 2]
+        seen = np.minimum(np.arange(low, draws + 2) / negatives[:, None], 1)
+        new = part * (1 - seen)
+        part *= seen
+        part[:, 1:] += new[:, :-1]
+        while np.max(chances[:, low]) < _NEVER:
+            chances[:, low] = 0.0
+            low += 1
+    return chances
+
+
 _BINOMIAL = r"\mathrm{Binomial}({{ m | tex_count }},\, {{ share | tex_number }})"
 _HYPERGEOMETRIC = (
     r"\mathrm{Hypergeometric}({{ (n - 1) | tex_count }},\, {{ (rank - 1) | tex_count }},\, "
@@ -78,6 +99,12 @@ SCHEMES: dict[str, Design] = {
     "without-replacement": Design(
         label="without replacement", words="without replacement",
         paper="uniformly without replacement", law=_HYPERGEOMETRIC, distinct=True,
+    ),
+    "collapsed": Design(
+        label="duplicates collapsed", words="with replacement, duplicates collapsed,",
+        paper="uniformly with replacement, duplicates collapsed", sizes=_different,
+        law=_HYPERGEOMETRIC.replace("{{ m | tex_count }}", "D") + r",\quad D = \text{number of "
+        r"different items in } {{ m | tex_count }} \text{ draws}",
     ),
     "popularity": Design(
         label="popularity", words="by popularity", paper="with replacement by popularity",

@@ -254,17 +254,17 @@ def test_a_metric_on_the_command_line_and_every_page(tmp_path, capsys, monkeypat
     assert "RBP@4" in words(sampled_page("RBP@k"))
 
 
-COLLAPSED = "duplicates collapsed"
+COLLAPSED = "duplicates dropped"
 
 
-def sizes(m: int, negatives: int) -> np.ndarray:
-    """Return the distribution of the number of distinct items in m draws with replacement."""
-    chances = np.eye(m + 1)[0]
-    d = np.arange(m + 1)
+def sizes(m: int, negatives: np.ndarray) -> np.ndarray:
+    """Return the distributions of the number of distinct items in m draws with replacement."""
+    chances = np.tile(np.eye(m + 1)[0], (len(negatives), 1))
+    seen = np.arange(m + 1) / negatives[:, None]
     for _ in range(m):
-        new = chances[:-1] * (negatives - d[:-1]) / negatives
-        chances = chances * d / negatives
-        chances[1:] += new
+        new = chances[:, :-1] * (1 - seen[:, :-1])
+        chances = chances * seen
+        chances[:, 1:] += new
     return chances
 
 
@@ -275,7 +275,7 @@ def _design(monkeypatch):
         paper=f"uniformly with replacement, {COLLAPSED}",
         law=r"\mathrm{Mixture}({{ m }}, {{ rank - 1 }})",
     )  # fmt: skip
-    monkeypatch.setitem(SCHEMES, "collapsed", row)
+    monkeypatch.setitem(SCHEMES, "dropped", row)
     vector.cache_clear()
 
 
@@ -293,8 +293,9 @@ def mean_rr(rank: int, m: int = M) -> float:
 
 
 @pytest.mark.usefixtures("_design")
-def test_a_design_in_python() -> None:
-    sampling, every = sd.Sampling(N, M, "collapsed"), np.arange(1, N + 1)
+@pytest.mark.parametrize("scheme", ["dropped", "collapsed"])
+def test_a_design_in_python(scheme) -> None:
+    sampling, every = sd.Sampling(N, M, scheme), np.arange(1, N + 1)
     assert parse_sampling(str(sampling)) == sampling
     law = np.array([[collapsed(r)[place] for place in range(1, M + 2)] for r in every])
     assert sampling.pmf(every) == pytest.approx(law, abs=1e-15)
@@ -304,13 +305,13 @@ def test_a_design_in_python() -> None:
     assert sd.variance("RR", every, sampling) == pytest.approx(squares - means**2, abs=1e-15)
     assert sd.posterior(2, sampling) == pytest.approx(law[:, 1] / law[:, 1].sum(), abs=1e-14)
     sets = [sd.RankSet("A", A, N), sd.RankSet("B", B, N, ties=[0, 2, 0, 1])]
-    curve = sd.curve("RR", sets, [3, 1], scheme="collapsed")
+    curve = sd.curve("RR", sets, [3, 1], scheme=scheme)
     tied = [(2,), (3, 4, 5), (4,), (14, 15)]
     for m in (3, 1):
         of_b = [np.mean([mean_rr(r, m) for r in ranks]) for ranks in tied]
         ours = [np.mean([mean_rr(r, m) for r in A]), np.mean(of_b)]
         assert curve.loc[m].tolist() == pytest.approx(ours, abs=1e-14)
-    std = sd.std_of_mean("RR", sets[0], M, scheme="collapsed")
+    std = sd.std_of_mean("RR", sets[0], M, scheme=scheme)
     variances = (squares - means**2)[np.array(A) - 1]
     assert std == pytest.approx(variances.sum() ** 0.5 / len(A), abs=1e-14)
     # The bias-variance vector solves its normal equations (eq. 25) with the matrix ``law``.
@@ -319,24 +320,24 @@ def test_a_design_in_python() -> None:
     fit = sd.correction("BV", gamma=0.1).fit("RR", sampling)
     assert fit.values == pytest.approx(values, abs=1e-12)
     rng = np.random.default_rng(5)
-    runs = sd.simulate("RR", sets[0], M, 4_000, rng, scheme="collapsed")
+    runs = sd.simulate("RR", sets[0], M, 4_000, rng, scheme=scheme)
     assert runs.mean() == pytest.approx(np.mean(means[np.array(A) - 1]), abs=4 * std / 4_000**0.5)
     many = sd.RankSet("A", [20] * 4_000, N)
-    drawn = sd.sample_ranks(many, M, rng, scheme="collapsed")
+    drawn = sd.sample_ranks(many, M, rng, scheme=scheme)
     assert (drawn.scheme, set(drawn.m.tolist())) == (WITHOUT, {1, 2})
-    share = sizes(M, N - 1)[1]
+    share = sizes(M, np.array([N - 1]))[0, 1]
     assert np.mean(drawn.m == 1) == pytest.approx(share, abs=4 * (share / 4_000) ** 0.5)
 
 
 @pytest.mark.usefixtures("_design")
 def test_a_design_refuses_what_its_ranks_do_not_tell() -> None:
     sets = [sd.RankSet(x, (*A, 3), N, instances=[*"abcda"]) for x in "AB"]
-    options = {"scheme": "collapsed"}
+    options = {"scheme": "dropped"}
     for name in ("AUC", "ATOP", "TOPK@0.1"):
         for call in (
-            lambda name=name: sd.expected(name, 3, sd.Sampling(N, M, "collapsed")),
+            lambda name=name: sd.expected(name, 3, sd.Sampling(N, M, "dropped")),
             lambda name=name: sd.expected_mean(name, sets[0], M, **options),
-            lambda name=name: sd.correction("CLS").fit(name, sd.Sampling(N, M, "collapsed")),
+            lambda name=name: sd.correction("CLS").fit(name, sd.Sampling(N, M, "dropped")),
         ):
             with pytest.raises(ValueError, match="which varies if they are drawn with replacement"):
                 call()
@@ -346,9 +347,9 @@ def test_a_design_refuses_what_its_ranks_do_not_tell() -> None:
     with pytest.raises(ValueError, match=together):
         sd.probability_if_shared("RR", [sd.RankSet(x, A, N) for x in "AB"], M, **options)
     with pytest.raises(ValueError, match="give the number of different negatives of each instance"):
-        sd.SampledRankSet("A", [1], N, M, scheme="collapsed")
+        sd.SampledRankSet("A", [1], N, M, scheme="dropped")
     with pytest.raises(ValueError, match="its law has no components by degree"):
-        sd.retained(sd.Sampling(N, M, "collapsed"), 0.1)
+        sd.retained(sd.Sampling(N, M, "dropped"), 0.1)
 
 
 def a_ahead() -> float:
@@ -358,7 +359,7 @@ def a_ahead() -> float:
 
 @pytest.mark.usefixtures("_design")
 def test_a_design_on_the_command_line(tmp_path, capsys) -> None:
-    path, how = ranks_file(tmp_path), ["--m", str(M), "--scheme", "collapsed"]
+    path, how = ranks_file(tmp_path), ["--m", str(M), "--scheme", "dropped"]
     asked = ["--metric", "RR", *how]
     (row,) = in_every_form(capsys, 1, ["check", path, *asked], "RR", "RR", "RR")["pairs"]
     of_a, of_b = (np.mean([mean_rr(r) for r in ranks]) for ranks in (A, B))
@@ -379,9 +380,9 @@ def test_a_design_on_every_page() -> None:
     drawn, value = {"scheme": COLLAPSED}, percent(mean_rr(6))
     shown = words(page("explore", **drawn, rank="6"))
     assert f"rank 6 scores AP = {value} in expectation" in shown
-    steps = formula(sd.parse_metric("AP"), 6, sd.Sampling(N, M, "collapsed"), 1 / 6, 0.5)
+    steps = formula(sd.parse_metric("AP"), 6, sd.Sampling(N, M, "dropped"), 1 / 6, 0.5)
     assert r"\tilde r - 1 \sim \mathrm{Mixture}(2, 5)" in steps[1]
-    assert f"1 + {sizes(M, N - 1) @ [0, 1, 2]:.6g} " in steps[1]
+    assert f"1 + {sizes(M, np.array([N - 1]))[0] @ [0, 1, 2]:.6g} " in steps[1]
     assert not any("Binomial" in step or "(1-p)" in step for step in steps)
     shown = words(page("consistency", **drawn, source="Paste ranks", ranks=TYPED))
     assert percent(a_ahead()) in shown
