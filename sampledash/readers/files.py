@@ -355,6 +355,7 @@ def sampled_sets(
                     instances=columns.get("instance"),
                     counts=columns.get("count"),
                     adaptive=decided,
+                    ties=columns.get("ties", 0),
                 )
             except ValueError as error:
                 raise ReadError(f"{part.name}: {error}") from None

@@ -298,9 +298,17 @@ def _to_know(q: Question) -> Iterator[str]:
         ranks.system: round(float(np.average(ranks.m, weights=ranks.counts))) for ranks in q.sets
     }
     yield from words.unlike(str(q.metric), sizes, drawn)
+    if any(ranks.mean_rank and ranks.ties.any() for ranks in q.sets):
+        yield words.say.mean_rank()
     for ranks in q.sets:
-        if ranks.instances is not None and len(np.unique(ranks.instances)) < len(ranks):
-            yield words.say.repeated(len(ranks), len(np.unique(ranks.instances)))
+        size = len(ranks) if ranks.instances is None else len(np.unique(ranks.instances))
+        if size < len(ranks):
+            say = words.say
+            yield (
+                say.repeated(len(ranks), size)
+                if size > 1
+                else say.one_list(ranks.system, len(ranks))
+            )
             return
 
 
