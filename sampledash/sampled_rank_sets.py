@@ -191,21 +191,14 @@ class SampledRankSet(ByDigest):
                 f"{places} places, for each m, and at most {MOST_PLACES} are possible; sample fewer"
             )
         rank = checks.integers(f"sampled_rank {where}", np.ravel(sampled_ranks), low=1)
-        beyond = rank > drawn + 1
-        if np.any(beyond):
-            i = int(np.argmax(beyond))
-            raise ValueError(
-                f"sampled_rank {where} is {rank[i]}, but with m = {drawn[i]} negatives it is at "
-                f"most {drawn[i] + 1}: if these are true ranks, they need no estimate, use a "
-                "RankSet; else give the m that was used"
-            )
         tied = checks.column(f"ties {where}", ties, partial(checks.integers, low=0), rows, needed)
         if np.any(beyond := rank + tied > drawn + 1):
             i = int(np.argmax(beyond))
+            block = f"{rank[i]} with {tied[i]} others tied" if tied[i] else rank[i]
             raise ValueError(
-                f"sampled_rank {where} is {rank[i]} with {tied[i]} tied negatives, but with m = "
-                f"{drawn[i]} the last of them is at most at {drawn[i] + 1}: give the best rank of "
-                "the tied items, and how many others are tied"
+                f"sampled_rank {where} is {block}, but with m = {drawn[i]} negatives it is at "
+                f"most {drawn[i] + 1 - tied[i]}: if these are true ranks, they need no estimate, "
+                "use a RankSet; else give the m that was used"
             )
         if size.min() == 2 and np.any(odd := (size == 2) & (rank > 1) & (rank <= drawn)):
             # With n = 2 all m draws give the same negative, so all of them are above or none is.
@@ -582,12 +575,5 @@ def as_sample(ranks: RankSet, n: int) -> SampledRankSet:
             f"n = {size} is smaller than the {ranks.n.max()} candidates that system "
             f"{ranks.system!r} ranked: give the size of the whole corpus"
         )
-    return SampledRankSet(
-        ranks.system,
-        ranks.ranks,
-        size,
-        ranks.n - 1,
-        counts=ranks.counts,
-        adaptive=False,
-        ties=ranks.ties,
-    )
+    given = ranks.system, ranks.ranks, size, ranks.n - 1
+    return SampledRankSet(*given, counts=ranks.counts, adaptive=False, ties=ranks.ties)

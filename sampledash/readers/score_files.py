@@ -17,6 +17,7 @@ from sampledash.scores import above_and_tied
 
 #: Names of the arrays or columns of relevant items and of negatives; OGB and TGB use the second.
 NAMES = (("pos", "neg"), ("y_pred_pos", "y_pred_neg"), ("pos_scores", "neg_scores"))
+MOST_BYTES = 256 * 2**20  # largest unpacked size of a file
 _BLOCK = 2**24  # bytes of JSON that are parsed at a time, and the longest line
 
 
@@ -31,40 +32,34 @@ def ranks_of_scores(pos: ArrayLike, neg: ArrayLike, name: str) -> dict[str, Any]
         above, tied, m = above_and_tied(pos, neg)
     except ValueError as error:
         raise Refusal(f"{name}: {error}") from None
-    columns = {"sampled_rank": above + 1, "ties": tied, "m": np.full(len(above), m)}
-    one_list = {"instance": np.ones(len(above), dtype=int)} if np.ndim(neg) == 1 else {}
-    return columns | one_list
+    same = np.ones(len(above), dtype=int)
+    columns = {"sampled_rank": above + 1, "ties": tied, "m": m * same}
+    return columns | ({"instance": same} if np.ndim(neg) == 1 else {})
 
 
-def npz_to_parquet(data: bytes, name: str, most: int) -> bytes:
-    """Convert an archive of NumPy with scores; its arrays may have ``most`` bytes unpacked."""
-    try:
-        members = zipfile.ZipFile(io.BytesIO(data)).infolist()
-    except zipfile.BadZipFile:
-        members = []
-    if not members or not all(member.filename.endswith(".npy") for member in members):
-        what = "a zip archive or an Excel workbook"
-        raise Refusal(f"{name} is {what}; save the table as CSV in UTF-8")
+def npz_to_parquet(data: bytes, name: str) -> bytes:
+    """Convert an archive of NumPy with arrays of scores; refuse other zip archives."""
+    stream = io.BytesIO(data)
+    members = zipfile.ZipFile(stream).infolist() if zipfile.is_zipfile(stream) else []
     sizes = {member.filename.removesuffix(".npy"): member.file_size for member in members}
     if (pair := named(sizes)) is None:
         raise Refusal(
-            f"{name} holds the arrays {', '.join(sizes)[:200]}; save scores as pos (P,) and neg "
-            "(P, m), as in numpy.savez(file, pos=pos, neg=neg)"
+            f"{name} is a zip archive or an Excel workbook; save the table as CSV in UTF-8, or "
+            "scores by numpy.savez(file, pos=pos, neg=neg)"
         )
-    if sum(map(sizes.__getitem__, pair)) > most:
+    if sizes[pair[0]] + sizes[pair[1]] > MOST_BYTES:
         raise Refusal(
-            f"{name} unpacks to more than {most >> 20} MiB; save float32, or call "
+            f"{name} unpacks to more than {MOST_BYTES >> 20} MiB; save scores as float32, or call "
             "sampledash.from_scores from Python"
         )
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+    with np.load(stream, allow_pickle=False) as arrays:
         return _written(pa.table(ranks_of_scores(arrays[pair[0]], arrays[pair[1]], name)))
 
 
 def json_to_parquet(data: bytes, name: str) -> bytes:
     """Convert JSON lines, one record a line, as pandas writes them with ``lines=True``."""
-    options = json.ReadOptions(block_size=_BLOCK)
     try:
-        return _written(json.read_json(io.BytesIO(data), options))
+        return _written(json.read_json(io.BytesIO(data), json.ReadOptions(block_size=_BLOCK)))
     except pa.ArrowException:
         raise Refusal(
             f"{name} is JSON, but not JSON lines with one record of the same fields a line; save "
@@ -82,12 +77,10 @@ def ranked(table: Any, pair: tuple[str, str], name: str) -> bytes:
             f"{name}, row {row + 1}, column {pair[1]!r}: {lengths[row]} scores, but row 1 has "
             f"{lengths[0]}; write as many in each row, or columns sampled_rank, ties and m instead"
         )
-    scores = (x.to_numpy(zero_copy_only=False) for x in (pos, neg.flatten()))
-    columns = ranks_of_scores(next(scores), next(scores).reshape(len(lengths), lengths[0]), name)
-    table = table.drop_columns(list(pair))
-    for header, values in columns.items():
-        table = table.append_column(header, pa.array(values))
-    return _written(table)
+    best, others = (x.to_numpy(zero_copy_only=False) for x in (pos, neg.flatten()))
+    ranks = ranks_of_scores(best, others.reshape(len(lengths), lengths[0]), name)
+    rest = {header: table[header] for header in table.column_names if header not in pair}
+    return _written(pa.table(rest | ranks))
 
 
 def _written(table: Any) -> bytes:

@@ -68,10 +68,8 @@ def read_table(data: bytes, name: str, kind: FileKind) -> tuple[Layout, pd.DataF
     read = {"text": text_table, "columns": parquet_table, "array": _array_table}
     try:
         return read[kind](data, name)
-    except ReadError:
-        raise
-    except Refusal as error:  # of scores
-        raise ReadError(*error.parts) from None
+    except Refusal as error:
+        raise error if isinstance(error, ReadError) else ReadError(*error.parts) from None
 
 
 def text_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:

@@ -12,7 +12,6 @@ import os
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Literal
@@ -35,15 +34,12 @@ class Format:
     to_parquet: Callable[[bytes, str], bytes] = lambda data, name: data
 
 
-_BYTES = 256 * 2**20
 #: Every binary format by its name. The readers can read Parquet and .npy. To add another format,
 #: add an entry with a function that converts its data to Parquet.
 FORMATS = {
     "Parquet": Format(b"PAR1", "columns"),
     "a numpy array": Format(b"\x93NUMPY", "array"),
-    "a numpy archive": Format(
-        b"PK\x03\x04", "columns", partial(score_files.npz_to_parquet, most=_BYTES)
-    ),
+    "a numpy archive": Format(b"PK\x03\x04", "columns", score_files.npz_to_parquet),
     "JSON lines": Format(b'{"', "columns", score_files.json_to_parquet),
 }
 _GZIP = b"\x1f\x8b"
@@ -126,7 +122,7 @@ _NUMBER = "number them"
 _INSTANCE = "is the column really the instance? Rename it"
 
 FILES = Limit(1_000, "files", "give fewer")
-BYTES = Limit(_BYTES, "bytes", _COUNTS)  # unpacked size of all files together
+BYTES = Limit(score_files.MOST_BYTES, "bytes", _COUNTS)  # unpacked size of all files together
 TYPED = Limit(20 * 2**20, "characters", _PASTE)  # length of typed or pasted ranks
 PRINTED = Limit(100_000, "characters", _PASTE)  # length of a table pasted from a paper
 ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables with no columns but system, rank, n, count

@@ -301,14 +301,8 @@ def _to_know(q: Question) -> Iterator[str]:
     if any(ranks.mean_rank and ranks.ties.any() for ranks in q.sets):
         yield words.say.mean_rank()
     for ranks in q.sets:
-        size = len(ranks) if ranks.instances is None else len(np.unique(ranks.instances))
-        if size < len(ranks):
-            say = words.say
-            yield (
-                say.repeated(len(ranks), size)
-                if size > 1
-                else say.one_list(ranks.system, len(ranks))
-            )
+        if ranks.instances is not None and len(np.unique(ranks.instances)) < len(ranks):
+            yield words.say.repeated(ranks.system, len(ranks), len(np.unique(ranks.instances)))
             return
 
 
