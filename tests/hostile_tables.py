@@ -56,10 +56,6 @@ def from_parquet(data: bytes) -> pd.DataFrame:
     return parquet.read_table(io.BytesIO(data)).to_pandas().reset_index(drop=True)
 
 
-def from_json(data: bytes) -> pd.DataFrame:
-    return pd.read_json(io.BytesIO(data), lines=True)
-
-
 def add_tables(c: Any, seed: int) -> None:
     rng = np.random.default_rng([seed, 28])
     for part in (_odd_numbers, _texts, _numbers, _binaries):
@@ -118,7 +114,8 @@ def _texts(c: Any, rng: np.random.Generator) -> None:
             marked = table.rename(columns={"A": "Ä"}).replace({"system": {"A": "Ä"}})
             data = marked.to_csv(index=False).encode(code)
             add("other encodings", data, by_pandas(encoding=code))
-        add("JSON lines", table.to_json(orient="records", lines=True).encode(), from_json)
+        data = table.to_json(orient="records", lines=True).encode()
+        add("JSON lines", data, lambda x: pd.read_json(io.BytesIO(x), lines=True))
     table = long_table(rng)
     once = table.assign(system=table["system"].where(~table["system"].duplicated(), ""))
     names = table["system"]  # the file has blanks for repeated names

@@ -143,14 +143,14 @@ def read_rank_sets(
     ----------
     source
         One path or binary buffer (read from its beginning), or a sequence of them. A file is CSV,
-        TSV or semicolon-separated text in UTF-8, Parquet, JSON lines, a numpy array (.npy), a TREC run, or a
-        list of recommendations, and may be compressed with gzip. A path may also be a folder of
-        Parquet files, which may be partitioned (``system=iALS d=16/part-0.parquet``); this requires
-        ``sampledash[warehouse]``, and too many ranks are reduced to counts. All files together may
-        have 256 MiB unpacked and ten million rows; only three million with known columns other than
-        system, rank, n and count; two million with text labels, in TREC files and in lists; and two
-        million cells if each system has a column. If several files name the same system X, the
-        later system is ``"X (b.csv)"``.
+        TSV or semicolon-separated text in UTF-8, Parquet, JSON lines, a numpy array (.npy), a TREC
+        run, or a list of recommendations, and may be compressed with gzip. A path may also be a
+        folder of Parquet files, which may be partitioned (``system=iALS d=16/part-0.parquet``);
+        this requires ``sampledash[warehouse]``, and too many ranks are reduced to counts. All files
+        together may have 256 MiB unpacked and ten million rows; only three million with known
+        columns other than system, rank, n and count; two million with text labels, in TREC files
+        and in lists; and two million cells if each system has a column. If several files name the
+        same system X, the later system is ``"X (b.csv)"``.
     name
         Name of the file in messages, or one per source; by default, that of the path or buffer.
     n

@@ -3,15 +3,16 @@
 import io
 import json
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 import sampledash as sd
 from sampledash.estimation.estimate import point
+from tests.hostile import npy, npz, saved
 
 
 def arrays(seed: int, most: int = 30) -> tuple[np.ndarray, np.ndarray]:
@@ -20,8 +21,7 @@ def arrays(seed: int, most: int = 30) -> tuple[np.ndarray, np.ndarray]:
     return rng.integers(0, levels, rows) / 7, rng.integers(0, levels, (rows, m)) / 7
 
 
-def published(metric: str, samples: sd.SampledRankSet) -> float:
-    return point(metric, samples, "uncorrected")
+published = partial(point, method="uncorrected")
 
 
 @pytest.mark.parametrize("first", range(0, 1000, 100))
@@ -29,10 +29,8 @@ def test_the_published_numbers_of_ogb_and_tgb(first):
     for seed in range(first, first + 100):
         pos, neg = arrays(seed)
         # Both packages: the mean of the optimistic and the pessimistic number of negatives above.
-        ranks = []
-        for score, row in zip(pos.tolist(), neg.tolist(), strict=True):
-            above = sum(x > score for x in row)
-            ranks.append(1 + (above + sum(x >= score for x in row)) / 2)
+        pairs = zip(pos.tolist(), neg.tolist(), strict=True)
+        ranks = [1 + sum((x > score) + (x >= score) for x in row) / 2 for score, row in pairs]
         samples = sd.from_scores(pos, neg, 1_000, ties="mean-rank")
         wanted = {"MRR": np.mean([1 / rank for rank in ranks])}
         wanted |= {f"Hits@{k}": np.mean([rank <= k for rank in ranks]) for k in (1, 3, 10)}
@@ -51,22 +49,20 @@ def test_equal_scores_by_each_rule():
     wanted = {"optimistic": 1, "pessimistic": rr[-1], "expected": rr.mean(), "mean-rank": 1 / 501}
     assert (round(wanted["mean-rank"], 4), round(wanted["expected"], 4)) == (0.002, 0.0075)
     for rule, value in wanted.items():
-        got = published("MRR", sd.from_scores(*scores, ties=rule))
-        assert got == pytest.approx(value, abs=1e-12)
+        assert published("MRR", sd.from_scores(*scores, ties=rule)) == pytest.approx(value, 1e-12)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_ties_in_every_order(seed):
     pos, neg = arrays(seed, most=5)
     samples = sd.from_scores(pos, neg, 40)
-    metrics, orders = ("MRR", "Hits@2", "NDCG@3", "AUC"), list[list[int]]()
+    orders = []
     for score, row in zip(pos, neg, strict=True):
         items = [(score, True), *((x, False) for x in row)]
         ranked = (sorted(order, key=lambda x: -x[0]) for order in permutations(items))
         orders.append([1 + [own for _, own in order].index(True) for order in ranked])
-    for metric in metrics:
-        at = sd.parse_metric(metric)
-        value = np.mean([np.mean(at(ranks, neg.shape[1] + 1)) for ranks in orders])
+    for metric in ("MRR", "Hits@2", "NDCG@3", "AUC"):
+        value = np.mean([sd.parse_metric(metric)(x, neg.shape[1] + 1).mean() for x in orders])
         assert published(metric, samples) == pytest.approx(value, abs=1e-12)
     # An instance stays one, however its weight is divided; with all items drawn, nothing is open.
     assert samples.outcomes.total == pytest.approx(len(pos))
@@ -90,19 +86,12 @@ def test_more_instances_do_not_narrow_one_list():
 def files() -> dict[str, bytes]:
     pos, neg = arrays(10)
     lines = [json.dumps({"pos": x, "neg": y.tolist()}) for x, y in zip(pos, neg, strict=True)]
-    table = pa.table({"system": ["S"] * len(pos), "y_pred_pos": pos, "y_pred_neg": list(neg)})
-    writers = {
-        "s.npz": lambda file: np.savez_compressed(file, pos=pos, neg=neg),
-        "t.npz": lambda file: np.savez(file, y_pred_pos=pos, y_pred_neg=neg, other=[1]),
-        "u.npz": lambda file: np.savez(file, pos_scores=pos, neg_scores=neg),
-        "s.npy": lambda file: np.save(file, np.column_stack([pos, neg])),
-        "s.jsonl": lambda file: file.write("\n".join(lines).encode()),
-        "s.parquet": lambda file: parquet.write_table(table, file),
-    }
-    buffers = {name: io.BytesIO() for name in writers}
-    for name, write in writers.items():
-        write(buffers[name])
-    return {name: file.getvalue() for name, file in buffers.items()}
+    table = {"system": ["S"] * len(pos), "y_pred_pos": pos, "y_pred_neg": list(neg)}
+    return {
+        "s.npz": npz(pos=pos, neg=neg), "t.npz": npz(y_pred_pos=pos, y_pred_neg=neg, more=[1]),
+        "s.npy": npy(np.column_stack([pos, neg])), "s.parquet": saved(pa.table(table)),
+        "s.jsonl": "\n".join(lines).encode(),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", files())
