@@ -103,7 +103,7 @@ TAKES = {  # the options of a command, its required options, its default format
     "report": (COMPARING, "metric m files", "text"),
     "rank": (f"{READING} relevant seen engine", "files", "csv"),
     "count": (f"{READING} engine", "files", "csv"),
-    "correct": ("metric n m sample_of scheme odds correction output", "metric", "text"),
+    "correct": ("metric n m sample_of scheme odds correction ties output", "metric", "text"),
     "table": ("metric n m sample_of over scheme output", "metric files", "text"),
     "serve": ("port address base_path", "", "text"),
 }
