@@ -34,6 +34,7 @@ from sampledash.readers.pasted import parse_rank_text
 from sampledash.report.tables import read_vector_json, vector_json
 from sampledash.sampled_rank_sets import SampledRankSet, as_sample
 from sampledash.sampling import Sampling, parse_sampling
+from sampledash.scores import from_scores
 from sampledash.simulation import sample_ranks, simulate
 from sampledash.spectral import eigenvalues, resolution, retained
 from sampledash.stopping import Cost, deciding_cutoff, mean_stopping_cost, proxy_cost, stopping_cost
@@ -79,6 +80,7 @@ __all__ = [
     "finish",
     "fit_learned",
     "flips",
+    "from_scores",
     "full_cutoff",
     "gamma_table",
     "instances_needed",

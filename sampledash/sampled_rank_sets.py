@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,8 @@ from sampledash.types import Flags, Floats, Ints
 LEVEL = 1e-3
 #: The two possible explanations of a correlation between m and the rank.
 READINGS = ("m was set beforehand", "what was drawn decided m")
+#: How tied scores are read; see :meth:`SampledRankSet.with_ties`.
+TieRule = Literal["expected", "optimistic", "pessimistic", "mean-rank"]
 #: Below this p-value of :func:`chance_if_set`, intervals hold under both explanations of m.
 DOUBTFUL = 0.05
 _STRATUM = 50.0  # the test of m compares only instances of similar n, in groups of about this size
@@ -95,7 +97,8 @@ class SampledRankSet(ByDigest):
     system
         Name of the recommender.
     sampled_ranks
-        Rank of the relevant item among itself and its m sampled negatives: integers in 1..m+1.
+        Rank of the relevant item among itself and its m sampled negatives: integers in 1..m+1;
+        with ties, the best rank of the tied items.
     n
         Number of candidates: the items that negatives were drawn from, plus the relevant item; at
         most 10^12: one number, or one per entry.
@@ -116,6 +119,15 @@ class SampledRankSet(ByDigest):
         correlates with the rank, by a test with at most 1 false positive in 1,000 samples
         (:func:`chance_if_set`), estimates are made for both cases (:attr:`readings`), and ranges
         hold for both.
+    ties
+        Number of sampled negatives that are tied with the relevant item: one number, or one per
+        entry. Tied items are in random order: each entry counts in equal parts at every place of
+        its block, and remains one instance.
+    mean_rank
+        Whether the uncorrected metric is that of the mean of the best and the worst rank, as OGB,
+        TGB and PyKEEN publish it, instead of its mean over the orders of the ties. All else is
+        computed for a random order, because the mean rank of a sample does not have the
+        distribution of a sampled rank.
 
     Raises
     ------
@@ -136,6 +148,8 @@ class SampledRankSet(ByDigest):
     counts: Floats
     scheme: Scheme
     adaptive: bool | None
+    ties: Ints
+    mean_rank: bool
 
     def __init__(
         self,
@@ -148,6 +162,8 @@ class SampledRankSet(ByDigest):
         instances: ArrayLike | None = None,
         counts: ArrayLike | None = None,
         adaptive: bool | None = None,
+        ties: ArrayLike = 0,
+        mean_rank: bool = False,
     ) -> None:
         name = checks.text("system", system)
         where = f"of system {name!r}"
@@ -175,13 +191,14 @@ class SampledRankSet(ByDigest):
                 f"{places} places, for each m, and at most {MOST_PLACES} are possible; sample fewer"
             )
         rank = checks.integers(f"sampled_rank {where}", np.ravel(sampled_ranks), low=1)
-        beyond = rank > drawn + 1
-        if np.any(beyond):
+        tied = checks.column(f"ties {where}", ties, partial(checks.integers, low=0), rows, needed)
+        if np.any(beyond := rank + tied > drawn + 1):
             i = int(np.argmax(beyond))
+            block = f"{rank[i]} with {tied[i]} others tied" if tied[i] else rank[i]
             raise ValueError(
-                f"sampled_rank {where} is {rank[i]}, but with m = {drawn[i]} negatives it is at "
-                f"most {drawn[i] + 1}: if these are true ranks, they need no estimate, use a "
-                "RankSet; else give the m that was used"
+                f"sampled_rank {where} is {block}, but with m = {drawn[i]} negatives it is at "
+                f"most {drawn[i] + 1 - tied[i]}: if these are true ranks, they need no estimate, "
+                "use a RankSet; else give the m that was used"
             )
         if size.min() == 2 and np.any(odd := (size == 2) & (rank > 1) & (rank <= drawn)):
             # With n = 2 all m draws give the same negative, so all of them are above or none is.
@@ -210,7 +227,8 @@ class SampledRankSet(ByDigest):
         if instances is not None:
             labels = checks.column(f"instances {where}", instances, checks.labels, rows, needed)
         decided = None if adaptive is None else checks.flag(f"adaptive {where}", adaptive)
-        self._hold(name, rank, size, drawn, labels, weight, scheme, decided)
+        at_mean = checks.flag(f"mean_rank {where}", mean_rank)
+        self._hold(name, rank, size, drawn, labels, weight, scheme, decided, tied, at_mean)
 
     def __len__(self) -> int:
         return len(self.sampled_ranks)
@@ -226,9 +244,21 @@ class SampledRankSet(ByDigest):
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the contents as hexadecimal text, which caches use as a key."""
-        columns = (self.sampled_ranks, self.n, self.m, self.counts)
-        head = f"{self.system!r} {self.scheme} {len(self)} {self.adaptive}"
+        columns = (self.sampled_ranks, self.n, self.m, self.counts, self.ties)
+        head = f"{self.system!r} {self.scheme} {len(self)} {self.adaptive} {self.mean_rank}"
         return digest_of(head, columns, self.instances)
+
+    def with_ties(self, rule: TieRule) -> SampledRankSet:
+        """Return a copy in which ties are read by a rule.
+
+        ``"expected"``: in random order; ``"optimistic"`` and ``"pessimistic"``: the relevant item
+        is the first, or the last, of the tied items; ``"mean-rank"``: see ``mean_rank``.
+        """
+        checks.choice("ties", rule, get_args(TieRule))
+        if rule in ("expected", "mean-rank"):
+            return replace(self, mean_rank=rule == "mean-rank")
+        ranks = self.sampled_ranks + (self.ties if rule == "pessimistic" else 0)
+        return replace(self, sampled_ranks=ranks, ties=0 * self.ties, mean_rank=False)
 
     @property
     def readings(self) -> tuple[SampledRankSet, ...]:
@@ -266,7 +296,9 @@ class SampledRankSet(ByDigest):
         """p-value of the test that m is independent of the rank (:func:`chance_if_set`)."""
         used = self.counts > 0
         weight = self.counts[used] / self.design_effect
-        return chance_if_set(self.n[used], self.m[used], self.sampled_ranks[used] - 1, weight)
+        # Take a tied item to be in the middle of its block.
+        above = self.sampled_ranks[used] - 1 + self.ties[used] // 2
+        return chance_if_set(self.n[used], self.m[used], above, weight)
 
     @cached_property
     def design_effect(self) -> float:
@@ -299,7 +331,10 @@ class SampledRankSet(ByDigest):
     def _outcomes(self, instances: Flags | Ints, most: int | None = None) -> Outcomes:
         """Return outcomes of ``instances``, with negatives beyond ``most`` dropped at random."""
         n, m, weight = self.n[instances], self.m[instances], self.counts[instances]
-        above, counts = self.sampled_ranks[instances] - 1, []
+        above, ties, counts = self.sampled_ranks[instances] - 1, self.ties[instances], []
+        of_n = int(n.min()), rounded_mean(n, weight), int(n.max())
+        if ties.any():
+            above, m, weight = _split(above, ties, m, weight)
         drawn = m if most is None else np.minimum(m, most)
         sizes = tuple(_distinct(drawn).tolist())
         for size in sizes:
@@ -312,10 +347,7 @@ class SampledRankSet(ByDigest):
                 seen += weighted_pmf_sums("without-replacement", size, every)[0]
             seen.setflags(write=False)
             counts.append(seen)
-        least, mean, largest = (
-            population_of(self.scheme, x, sizes[-1])
-            for x in (int(n.min()), rounded_mean(n, weight), int(n.max()))
-        )
+        least, mean, largest = (population_of(self.scheme, x, sizes[-1]) for x in of_n)
         adaptive, ends = bool(self.readings[-1].adaptive), (least, largest) * (least < largest)
         per_m = sizes, tuple(counts)
         return Outcomes(mean, self.scheme, *per_m, adaptive, self.design_effect, ends)
@@ -342,6 +374,26 @@ class SampledRankSet(ByDigest):
                     most = min(most or MOST_PLACES, int(self.n[part].min()) - 1)
                 strata.append(self._outcomes(part, most))
         return tuple(strata)
+
+
+def _split(above: Ints, ties: Ints, m: Ints, weight: Floats) -> tuple[Ints, Ints, Floats]:
+    """Divide tied entries in equal parts over the places of their blocks; add up equal places.
+
+    Return the places (numbers of negatives above), and the m and the weight of each.
+    """
+    places, drawn, counts = list[Ints](), list[Ints](), list[Floats]()
+    for size in _distinct(m):
+        here = m == size
+        first, last = above[here], above[here] + ties[here] + 1
+        share = weight[here] / (last - first)
+        # Each block begins to count at its first place and ceases after its last place.
+        begins, ceases = (np.bincount(x, share, size + 2)[:-1] for x in (first, last))
+        at_place = np.cumsum(begins - ceases, dtype=np.float64)
+        held = np.flatnonzero(at_place > _FAINT)
+        places.append(held)
+        drawn.append(np.full(len(held), size))
+        counts.append(at_place[held])
+    return np.concatenate(places), np.concatenate(drawn), np.concatenate(counts)
 
 
 def _groups(instances: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
@@ -523,17 +575,5 @@ def as_sample(ranks: RankSet, n: int) -> SampledRankSet:
             f"n = {size} is smaller than the {ranks.n.max()} candidates that system "
             f"{ranks.system!r} ranked: give the size of the whole corpus"
         )
-    places, drawn, counts = list[Ints](), list[Ints](), list[Floats]()
-    for ranked in np.unique(ranks.n):
-        here = ranks.n == ranked
-        first, last = ranks.ranks[here] - 1, ranks.ranks[here] + ranks.ties[here]
-        weight = ranks.counts[here] / (last - first)
-        # Each block begins to count at its first place and ceases after its last place.
-        begins, ceases = (np.bincount(x, weight, ranked + 1)[:-1] for x in (first, last))
-        at_place = np.cumsum(begins - ceases, dtype=np.float64)
-        held = np.flatnonzero(at_place > _FAINT)
-        places.append(held + 1)
-        drawn.append(np.full(len(held), ranked - 1))
-        counts.append(at_place[held])
-    sampled_ranks, m, weights = (np.concatenate(column) for column in (places, drawn, counts))
-    return SampledRankSet(ranks.system, sampled_ranks, size, m, counts=weights, adaptive=False)
+    given = ranks.system, ranks.ranks, size, ranks.n - 1
+    return SampledRankSet(*given, counts=ranks.counts, adaptive=False, ties=ranks.ties)

@@ -93,6 +93,11 @@ def saved(table: Any) -> bytes:
     return stored(table if isinstance(table, pa.Table) else pa.table(table))
 
 
+def npz(**arrays: Any) -> bytes:
+    np.savez_compressed(stream := io.BytesIO(), **arrays)
+    return stream.getvalue()
+
+
 def npy(array, **options) -> bytes:
     stream = io.BytesIO()
     np.save(stream, array, **options)
@@ -179,6 +184,8 @@ def corpus(seed: int = 0) -> list[Case]:
         table = {"system": [*"AAABBB"], "user": [0, 1, 2] * 2, "rank": rng.integers(1, N, 6)}
         c.add("parquet, damaged", "d.parquet", _flipped(rng, saved({**table, "n": [N] * 6})))
         c.add("array, damaged", "d.npy", _flipped(rng, npy(rng.integers(1, N, 20))))
+        scores = _flipped(rng, npz(pos=rng.normal(size=9), neg=rng.normal(size=(9, 5))))
+        c.add("scores, damaged", "d.npz", scores, reader="sampled")
         packed = gz(long_csv(rng))
         c.add("gzip, damaged", "d.csv.gz", _flipped(rng, packed))
     for token in TOKENS:

@@ -41,7 +41,7 @@ checks schemes
 metrics
 sampling rank_sets
 expectation sampled_rank_sets quadrature stopping evaluator grids
-least_squares
+least_squares scores
 spectral
 correction
 protocol

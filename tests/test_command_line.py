@@ -103,7 +103,7 @@ TAKES = {  # the options of a command, its required options, its default format
     "report": (COMPARING, "metric m files", "text"),
     "rank": (f"{READING} relevant seen engine", "files", "csv"),
     "count": (f"{READING} engine", "files", "csv"),
-    "correct": ("metric n m sample_of scheme odds correction output", "metric", "text"),
+    "correct": ("metric n m sample_of scheme odds correction ties output", "metric", "text"),
     "table": ("metric n m sample_of over scheme output", "metric files", "text"),
     "serve": ("port address base_path", "", "text"),
 }
@@ -410,6 +410,13 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     file.write_text("system,sampled_rank,n,m\nA,1,200,20\nA,5,200,20\nA,21,200,20\n")
     (row,) = asked(capsys, "correct", str(file), *words)[1]["estimates"]
     assert 0.9 < row["high_if_falling"] == row["high"] < 1
+    scores = tmp_path / "scores.npz"
+    np.savez(scores, y_pred_pos=np.array([0.5, 0.9]), y_pred_neg=np.full((2, 4), 0.5))
+    for rule, mrr in {"mean-rank": (1 / 3 + 1) / 2, "pessimistic": (1 / 5 + 1) / 2}.items():
+        how = ["--metric", "MRR", "--n", "50", "--correction", "uncorrected", "--ties", rule]
+        _, told = asked(capsys, "correct", str(scores), *how)
+        assert told["estimates"][0]["estimate"] == pytest.approx(mrr)
+        assert any("mean rank of ties" in x for x in told["sentences"]) == (rule == "mean-rank")
     printed = "system, HR@1, HR@10\nA, 0.2, 0.6\nB, 0.1, 0.5\nm = 20, n = 200"
     page = Page("correct", what="A printed table", printed=printed, scheme="with replacement")
     file.write_text(printed)

@@ -391,7 +391,7 @@ def test_a_design_on_every_page() -> None:
     assert "give the number of different negatives of each instance as its m" in refused
 
 
-def arrow_to_parquet(data: bytes) -> bytes:
+def arrow_to_parquet(data: bytes, _name: str) -> bytes:
     written = io.BytesIO()
     parquet.write_table(pa.ipc.open_file(pa.BufferReader(data)).read_all(), written)
     return written.getvalue()

@@ -59,6 +59,7 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
         sets = sampled_sets(files, n=args.n, m=args.m, scheme=args.scheme)
     else:
         sets = samples_of_corpus(files, n=args.sample_of, candidates=_tested(args))
+    sets = [ranks.with_ties(args.ties) for ranks in sets]
     method = args.correction or LEARNED[SHAPED].label
     estimates, pairs, sentences, methods = [], [], list[str](), list[str]()
     unsaid = [ranks for ranks in sets if len(ranks.readings) > 1]

@@ -11,6 +11,7 @@ from urllib.parse import unquote, unquote_plus
 from sampledash.protocol import Weighting
 from sampledash.rank_sets import Ties
 from sampledash.report.templates import texts
+from sampledash.sampled_rank_sets import TieRule
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES
 
 FILES = ("rank", "count")  # commands whose output is a file of ranks, by default CSV
@@ -46,6 +47,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "scheme": {"choices": SCHEMES, "default": DEFAULT_SCHEME},
     "odds": {"type": float},
     "ties": {"choices": get_args(Ties), "default": "expected"},
+    "tied_scores": {"flag": "--ties", "choices": get_args(TieRule), "default": "expected"},
     "weighting": {"choices": get_args(Weighting), "default": "instances"},
     "probability": {"type": float, "default": 0.95},
     "relevant": {"metavar": "FILE"},
@@ -68,7 +70,7 @@ COMMANDS = {
     "plan": Command("verdicts", ("files", "metric", "m", "probability", *_HOW, *READING)),
     "rank": Command("ranking", ("files", "relevant", "seen", "engine", *READING)),
     "count": Command("ranking", ("files", "engine", *READING)),
-    "correct": Command("estimates", ("sampled", *_OF_SAMPLES, "odds", "correction")),
+    "correct": Command("estimates", ("sampled", *_OF_SAMPLES, "odds", "correction", "tied_scores")),
     "table": Command("estimates", ("files", *_OF_SAMPLES, "over")),
     "report": Command("verdicts", _COMPARED),
     "serve": Command("serving", ("shown", "port", "address", "base_path")),

@@ -183,7 +183,9 @@ def confidence_range(
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
     if all(SCHEMES[s.scheme].distinct and np.all(s.m == s.n - 1) for s in sets):
-        means = [float(np.average(metric(s.sampled_ranks, s.n), weights=s.counts)) for s in sets]
+        drawn = [s.outcomes for s in sets]
+        values = (np.concatenate([metric.of_one(np.arange(m + 1), m) for m in x.m]) for x in drawn)
+        means = [float(x.shares @ value) for x, value in zip(drawn, values, strict=True)]
         return difference([(value, value) for value in means])
     if shape is not None:
         for sampled in sets:

@@ -203,6 +203,9 @@ def by_reading(
 
 def _of_strata(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -> float:
     """Return the mean estimate of the strata of ``srs``, weighted by their numbers of instances."""
+    if srs.mean_rank and as_method(method) == Correction():
+        of_each = as_metric(metric).of_one(srs.sampled_ranks - 1 + srs.ties / 2, srs.m)
+        return float(np.average(of_each, weights=srs.counts))
 
     def learned(place: int, prior: DistributionMethod) -> rank_distribution.RankDistribution:
         return rank_distribution.by_stratum(srs, prior)[place]

@@ -243,7 +243,7 @@ class Opened:
         checks.choice("runs", runs, ("averaged", "apart"))
         if part := next((part for part in self.tables if part.source.sampled), None):
             raise ReadError(
-                f"{part.name} holds sampled ranks (its column of ranks says so), which do not tell "
+                f"{part.name} holds sampled ranks (its columns say so), which do not tell "
                 "the true ones: bring them to the Correct page, which estimates from them",
                 checks.Remedy("read_sampled_ranks"),
             )

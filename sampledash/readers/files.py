@@ -143,14 +143,14 @@ def read_rank_sets(
     ----------
     source
         One path or binary buffer (read from its beginning), or a sequence of them. A file is CSV,
-        TSV or semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), a TREC run, or a
-        list of recommendations, and may be compressed with gzip. A path may also be a folder of
-        Parquet files, which may be partitioned (``system=iALS d=16/part-0.parquet``); this requires
-        ``sampledash[warehouse]``, and too many ranks are reduced to counts. All files together may
-        have 256 MiB unpacked and ten million rows; only three million with known columns other than
-        system, rank, n and count; two million with text labels, in TREC files and in lists; and two
-        million cells if each system has a column. If several files name the same system X, the
-        later system is ``"X (b.csv)"``.
+        TSV or semicolon-separated text in UTF-8, Parquet, JSON lines, a numpy array (.npy), a TREC
+        run, or a list of recommendations, and may be compressed with gzip. A path may also be a
+        folder of Parquet files, which may be partitioned (``system=iALS d=16/part-0.parquet``);
+        this requires ``sampledash[warehouse]``, and too many ranks are reduced to counts. All files
+        together may have 256 MiB unpacked and ten million rows; only three million with known
+        columns other than system, rank, n and count; two million with text labels, in TREC files
+        and in lists; and two million cells if each system has a column. If several files name the
+        same system X, the later system is ``"X (b.csv)"``.
     name
         Name of the file in messages, or one per source; by default, that of the path or buffer.
     n
@@ -250,7 +250,10 @@ def read_sampled_ranks(
     Parameters
     ----------
     source, name, runs, systems
-        As in :func:`read_rank_sets`; the column of ranks may be called ``sampled_rank``.
+        As in :func:`read_rank_sets`; the column of ranks may be called ``sampled_rank``, and a
+        column ``ties`` counts the negatives tied with the item. Or scores, as in
+        :func:`~sampledash.from_scores`: a numpy archive (.npz), a table with the columns ``pos``
+        and ``neg`` (lists), or an array of fractions with the scores ``pos`` in its first column.
     n, m
         Number of candidates, and of sampled negatives, of every instance, for files without the
         columns ``n_candidates`` and ``m``.
@@ -355,6 +358,7 @@ def sampled_sets(
                     instances=columns.get("instance"),
                     counts=columns.get("count"),
                     adaptive=decided,
+                    ties=columns.get("ties", 0),
                 )
             except ValueError as error:
                 raise ReadError(f"{part.name}: {error}") from None

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from pyarrow import compute, parquet, types
 from pyarrow import csv as arrow_csv
 
-from sampledash.checks import is_numeral
+from sampledash.checks import Refusal, is_numeral
+from sampledash.readers import score_files
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
     ROLES,
@@ -65,7 +66,10 @@ def read_table(data: bytes, name: str, kind: FileKind) -> tuple[Layout, pd.DataF
     The frame of cells has the columns 0, 1, 2 ...; columns whose header is unknown may be missing.
     """
     read = {"text": text_table, "columns": parquet_table, "array": _array_table}
-    return read[kind](data, name)
+    try:
+        return read[kind](data, name)
+    except Refusal as error:
+        raise error if isinstance(error, ReadError) else ReadError(*error.parts) from None
 
 
 def text_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
@@ -272,7 +276,7 @@ def parquet_table(
     """
     try:
         return _parquet_columns(data, name, source_of, label_roles)
-    except ReadError:
+    except Refusal:
         raise
     except Exception as error:  # pyarrow raises many types of errors
         raise ReadError(
@@ -290,6 +294,13 @@ def _parquet_columns(
     limits.COLUMNS.check(head.num_columns, name)
     limits.GROUPS.check(head.num_row_groups, name)
     schema = head.schema.to_arrow_schema()
+    pair = score_files.named(schema.names)
+    if pair and types.is_nested(schema.field(pair[1]).type):
+        groups = [head.row_group(i) for i in range(head.num_row_groups)]
+        size = sum(group.column(i).num_values for group in groups for i in range(head.num_columns))
+        limits.check_size(8 * size, name, "unpacks to")
+        data = score_files.ranked(parquet.read_table(io.BytesIO(data)), pair, name)
+        return _parquet_columns(data, name, source_of, label_roles)
     fields = [field for field in schema if not _UNNAMED_INDEX.fullmatch(field.name)]
     index = (schema.pandas_metadata or {}).get("index_columns", ())
     source = source_of(name, "Parquet", [field.name for field in fields], index=index)
@@ -377,7 +388,9 @@ def _array_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
     """Parse a .npy file.
 
     Named fields become columns. A 1-D array holds the ranks of one system, named after the file; a
-    2-D array has an instance in each row and a system in each column.
+    2-D array has an instance in each row and a system in each column. A 2-D array with fractions
+    that no rank has, not even the mean rank of ties, holds scores: of the relevant item in the
+    first column, and of its negatives in the others.
     """
     array = load_array(data, name)
     fields = array.dtype.names
@@ -386,6 +399,9 @@ def _array_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
         columns = [_field(array[field], field, name) for field in headers]
     elif fields is None and array.ndim == 1:
         headers, columns = ["rank"], [_native(array)]
+    elif array.ndim == 2 and array.dtype.kind == "f" and np.any(2 * array % 1 > 0):
+        ranks = score_files.ranks_of_scores(array[:, 0], array[:, 1:], name)
+        headers, columns = list(ranks), list(ranks.values())
     elif fields is None and array.ndim == 2:
         limits.SYSTEMS.check(array.shape[1], name)
         limits.RANKS.check(array.size, name)

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, Literal
 
 from sampledash.checks import LARGEST_N, Refusal, shown, text
+from sampledash.readers import score_files
 from sampledash.sampled_rank_sets import MOST_PLACES
 
 PathOrBuffer = str | Path | BinaryIO
@@ -29,12 +30,18 @@ class Format:
 
     magic: bytes
     kind: FileKind
-    to_parquet: Callable[[bytes], bytes] = bytes  # by default, the data are not converted
+    #: Converts the data of a file of this name; by default, the data are not converted.
+    to_parquet: Callable[[bytes, str], bytes] = lambda data, name: data
 
 
 #: Every binary format by its name. The readers can read Parquet and .npy. To add another format,
 #: add an entry with a function that converts its data to Parquet.
-FORMATS = {"Parquet": Format(b"PAR1", "columns"), "a numpy array": Format(b"\x93NUMPY", "array")}
+FORMATS = {
+    "Parquet": Format(b"PAR1", "columns"),
+    "a numpy array": Format(b"\x93NUMPY", "array"),
+    "a numpy archive": Format(b"PK\x03\x04", "columns", score_files.npz_to_parquet),
+    "JSON lines": Format(b'{"', "columns", score_files.json_to_parquet),
+}
 _GZIP = b"\x1f\x8b"
 # Largest number of members (separately compressed pieces) of a gzip file. Programs that write many
 # members write at least 64 KiB in each.
@@ -43,7 +50,7 @@ _PIECE = 2**20  # number of bytes that are unpacked at a time
 
 # Kinds of files that people upload by mistake, and their first bytes.
 _SIGNATURES = {
-    "a zip archive or an Excel workbook": (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"),
+    "a zip archive or an Excel workbook": (b"\xd0\xcf\x11\xe0",),
     "a pickle, which is never read": (b"\x80\2", b"\x80\3", b"\x80\4", b"\x80\5"),
     "a picture or a PDF document": (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF"),
     "compressed, but not with gzip": (b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd"),
@@ -115,7 +122,7 @@ _NUMBER = "number them"
 _INSTANCE = "is the column really the instance? Rename it"
 
 FILES = Limit(1_000, "files", "give fewer")
-BYTES = Limit(256 * 2**20, "bytes", _COUNTS)  # unpacked size of all files together
+BYTES = Limit(score_files.MOST_BYTES, "bytes", _COUNTS)  # unpacked size of all files together
 TYPED = Limit(20 * 2**20, "characters", _PASTE)  # length of typed or pasted ranks
 PRINTED = Limit(100_000, "characters", _PASTE)  # length of a table pasted from a paper
 ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables with no columns but system, rank, n, count
@@ -216,7 +223,9 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
     for label, row in FORMATS.items():
         if data.startswith(row.magic):
             try:
-                return row.to_parquet(data), name
+                return row.to_parquet(data, name), name
+            except Refusal as error:
+                raise ReadError(*error.parts) from None
             except Exception as error:  # each library raises its own types of errors
                 raise ReadError(
                     f"{name} cannot be read as {label}: it is damaged or cut off; write it again"

@@ -161,6 +161,21 @@ def test_n_is_asked_for_where_sampled_ranks_do_not_say_it_and_a_zero_among_them(
     assert ours == estimated("mle", "Recall@10", [1, 4, 6, 2], 10_000, 100)
 
 
+def test_scores_by_each_reading_of_ties():
+    rng, file = np.random.default_rng(2), io.BytesIO()
+    pos, neg = rng.integers(3, 9, 300), rng.integers(0, 9, (300, 50))
+    np.savez(file, pos=pos, neg=neg)
+    for read, rule in (("Expected", "expected"), ("Mean rank", "mean-rank")):
+        at = ranks_page(tied_scores=read).upload("scores.npz", file.getvalue()).give_n(2_000)
+        ours = sd.from_scores(pos, neg, 2_000, ties=rule)
+        for label, method in (("uncorrected", "uncorrected"), ("MLE", "mle")):
+            value = sd.estimate("Recall@10", ours, method).value
+            assert estimates_of(at).loc[label, "scores"] == percent(value)
+    np.savez(shared := io.BytesIO(), pos=pos, neg=neg[0])
+    at = ranks_page().upload("one.npz", shared.getvalue()).give_n(2_000)
+    assert "All 300 sampled ranks of one are of one list of negatives" in at.captions
+
+
 HEAD = "system,sampled_rank"
 WRONG = {
     f"{HEAD},n\nX,3,9000\nX,2500,9000": "own.csv|line 3|2,500|m + 1 = 101|true ranks|Consistency",

@@ -17,10 +17,9 @@ def test_ties_of_a_test_corpus_are_read_in_every_order():
             counts[int(place), int(n) - 1] = counts.get((int(place), int(n) - 1), 0.0) + count / (
                 tied + 1
             )
-    seen = zip(sample.sampled_ranks.tolist(), sample.m.tolist(), sample.counts, strict=True)
-    assert {(place, m): pytest.approx(count) for place, m, count in seen} == {
-        key: count for key, count in counts.items() if count
-    }
+    by_m = zip(sample.outcomes.m, sample.outcomes.counts, strict=True)
+    seen = {(place, m): count for m, at in by_m for place, count in enumerate(at, 1) if count}
+    assert seen == pytest.approx({key: count for key, count in counts.items() if count})
     assert (sample.population, sample.scheme) == (100, "without-replacement")
 
 

@@ -178,7 +178,7 @@ def test_buffers_and_names_of_every_kind():
     for name, stem in map(str.split, stems.split("~")):
         assert limits.stem_of(name) == stem
     assert limits.kind_of(b"x" * 65_536 + b"\0", "r") == limits.kind_of(b" " * 5000 + b"3", "r")
-    said = "r is neither text nor Parquet nor a numpy array: it holds zero bytes"
+    said = "r is neither text nor Parquet nor a numpy array … it holds zero bytes"
     refused(lambda: limits.kind_of(b"x" * 65_535 + b"\0", "r"), said)
     refused(lambda: limits.kind_of(b" " * 5000, "r"), "r is empty")
 

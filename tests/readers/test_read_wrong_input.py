@@ -13,7 +13,7 @@ from sampledash.readers.files import read_rank_sets, sampled_sets
 from sampledash.readers.pasted import open_text, parse_rank_text, weights_of_file, weights_of_text
 from sampledash.readers.printed_table import read_printed
 from sampledash.readers.upload_limits import DifferentInstances
-from tests.hostile import npy, saved
+from tests.hostile import npy, npz, saved
 from tests.readers.reading import complaint, read, refused, sampled
 
 HEADER = "system,user,rank,n\n"
@@ -328,6 +328,8 @@ ARRAYS = [
     (np.array([], dtype=int), "is empty: its shape is (0,)"),
     (np.array([True, False]), "of the type bool"), (np.array(["a"]), "type <U1, not ranks"),
     (np.array([1j]), "complex128"),
+    (np.array([[0.1, np.nan]]), "BPR.npy: neg, row 1, holds nan, which is no score"),
+    (np.array([[0.1, 0.2]]), "BPR.npy holds sampled ranks (its columns say so)"),
     (np.array(["2020"], dtype="M8[D]"), "datetime64[D], not ranks"),
     (np.ones(2, np.longdouble), "BPR.npy holds values of the type"),
     (np.zeros(2, dtype=[("rank", np.longdouble)]), "field 'rank' holds neither numbers nor"),
@@ -356,10 +358,27 @@ SIGNATURES = {
     "an Arrow file or a database; save the table as CSV": b"ARROW1|SQLite format 3",
     "text in UTF-16; save the table as CSV in UTF-8": b"\xff\xfe|\xfe\xff",
     "a web page, or a sheet saved as one; ": b" <!DOCTYPE html|<html|<table|<meta|<?xml",
-    "JSON; save the table as CSV": b'{"a"|[{"a"|[[1, 2]|{\n "A": [1]|[\n  {\n    "rank": 1',
+    "JSON, but not JSON lines with one record": b'{"a"|{"pos": 1, "neg": [2, "x"]}',
+    "JSON; save the table as CSV": b'[{"a"|[[1, 2]|{\n "A": [1]|[\n  {\n    "rank": 1',
 }
 EMPTY = [(x, name) for x in (b"", b"\n", b" \r\n \n") for name in ("x.parquet", "r.csv", "r")]
 WRONG += [(npy(array), BPR, facts) for array, facts in ARRAYS]
+ZIPS = [
+    (dict(pos=[1.0], neg=[[np.inf]]), "S.npz: neg, row 1, holds inf"),
+    (dict(pos=[None], neg=[[1]]), "S.npz cannot be read as a numpy archive: it is damaged"),
+    (dict(a=[1.0]), "S.npz is a zip archive … or scores by numpy.savez(file, pos=pos, neg=neg)"),
+    (dict(pos=[0.1], neg=np.zeros((2**25, 1))), "S.npz unpacks to more than 256 MiB; save scores"),
+]
+LISTS = [
+    (
+        {"pos": [1, 2], "neg": [[1, 2], [3]]},
+        "row 2, column 'neg': 1 scores, but row 1 has 2; write",
+    ),
+    ({"pos": [1, 2], "neg": [[1], None]}, "row 2, column 'neg': 0 scores, but row 1 has 1"),
+    ({"pos": [1, 2], "neg": [[1], [None]]}, "neg, row 2, holds nan"),
+]
+WRONG += [(npz(**arrays), {"name": "S.npz"}, facts) for arrays, facts in ZIPS]
+WRONG += [(saved(pa.table(table)), PARQUET, facts) for table, facts in LISTS]
 WRONG += [(data, BPR, "BPR.npy cannot be read … damaged or cut off") for data in DAMAGED]
 WRONG += [(saved(table), PARQUET | NINE, facts) for table, facts in BLANK]
 for _what, _begins in SIGNATURES.items():

@@ -298,9 +298,11 @@ def _to_know(q: Question) -> Iterator[str]:
         ranks.system: round(float(np.average(ranks.m, weights=ranks.counts))) for ranks in q.sets
     }
     yield from words.unlike(str(q.metric), sizes, drawn)
+    if any(ranks.mean_rank and ranks.ties.any() for ranks in q.sets):
+        yield words.say.mean_rank()
     for ranks in q.sets:
         if ranks.instances is not None and len(np.unique(ranks.instances)) < len(ranks):
-            yield words.say.repeated(len(ranks), len(np.unique(ranks.instances)))
+            yield words.say.repeated(ranks.system, len(ranks), len(np.unique(ranks.instances)))
             return
 
 

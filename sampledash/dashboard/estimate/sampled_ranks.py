@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -44,7 +44,7 @@ from sampledash.report import estimates as words
 from sampledash.report.escape import escaped, short_name, system_name
 from sampledash.report.numbers import count, percent, span
 from sampledash.report.sentences import outside
-from sampledash.sampled_rank_sets import SampledRankSet
+from sampledash.sampled_rank_sets import SampledRankSet, TieRule
 from sampledash.simulation import sample_ranks
 
 EXAMPLE, UPLOAD, PASTE = "MovieLens 1M: one run", "Upload a file", "Paste sampled ranks"
@@ -61,9 +61,12 @@ VIEWS = ("Every estimator", "Pairs")
 #: Why m differs between instances, as the reader answers -> whether the drawn negatives decided m
 #: (``SampledRankSet.adaptive``); None leaves this open.
 _SAID = {"As the data say": None, "m was set beforehand": False, "The draw decided m": True}
+#: How ties are read, as on the page -> as :meth:`SampledRankSet.with_ties` takes it.
+_TIES = {rule.replace("-", " ").capitalize(): rule for rule in get_args(TieRule)}
 # Key of a setting in a link -> its options and its default.
 OFFERED: state.Offered = {
     "m_set": (tuple(_SAID), next(iter(_SAID))),
+    "tied_scores": (tuple(_TIES), next(iter(_TIES))),
     "estimator": (result.METHODS, result.TOGETHER),
     "sampled_source": (SOURCES, EXAMPLE),
     "estimate_tab": (TABS, TABS[0]),
@@ -72,7 +75,7 @@ OFFERED: state.Offered = {
 _IN_LINK = "sampled"
 LINKED = {_IN_LINK: "", "estimate_tab": TABS[0], "estimates_view": VIEWS[0]}
 CHOICES: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1}
-CHOICES |= {key: OFFERED[key][1] for key in ("estimator", "m_set")} | SHARED
+CHOICES |= {key: OFFERED[key][1] for key in ("estimator", "m_set", "tied_scores")} | SHARED
 Sets = tuple[SampledRankSet, ...]
 _SHIFT = "_sampled_from_0"
 _UNKNOWN = (state.DEFAULTS["n"], NOT_KNOWN)  # shown in the bar until the reader gives n
@@ -161,7 +164,7 @@ def _choose(row: DeltaGenerator) -> Given:
         return Given(NCF, mean, "98 or 99", lambda: (published_samples(scheme()), true))
     if chosen == UPLOAD:
         last = upload(
-            "Sampled ranks as CSV, TSV, Parquet or .npy; also packed as .gz",
+            "Sampled ranks as CSV, TSV, Parquet, .npy or JSON lines, or scores as .npz; also .gz",
             lambda: template("Template", "sampled.csv", "sampled-ranks.csv", "text/csv", "sampled"),
             key="sampled_file",
             help=HELP["sampled_file"],
@@ -278,6 +281,10 @@ def _shown(sets: Sets, ident: str) -> Sets:
     doubtful = [x for x in sets if x.readings[-1].adaptive]
     if doubtful and (adaptive := _said(doubtful)) is not None:
         sets = tuple(replace(x, adaptive=adaptive) for x in sets)
+    if any(x.ties.any() for x in sets):
+        page.segments("Ties read", tuple(_TIES), "tied_scores", help=HELP["tied_scores"])
+        rule = _TIES[state.value("tied_scores", CHOICES)]
+        sets = tuple(x.with_ties(rule) for x in sets)
     total = len(sets)
     if total <= MOST_SYSTEMS:
         return sets

@@ -1,0 +1,89 @@
+"""Convert scores and JSON lines to Parquet: scores become sampled ranks with their ties."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Container
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike
+from pyarrow import compute, json, parquet
+
+from sampledash.checks import Refusal
+from sampledash.scores import above_and_tied
+
+#: Names of the arrays or columns of relevant items and of negatives; OGB and TGB use the second.
+NAMES = (("pos", "neg"), ("y_pred_pos", "y_pred_neg"), ("pos_scores", "neg_scores"))
+MOST_BYTES = 256 * 2**20  # largest unpacked size of a file
+_BLOCK = 2**24  # bytes of JSON that are parsed at a time, and the longest line
+
+
+def named(names: Container[str]) -> tuple[str, str] | None:
+    """Return the pair of :data:`NAMES` that is among the names, or None."""
+    return next((pair for pair in NAMES if pair[0] in names and pair[1] in names), None)
+
+
+def ranks_of_scores(pos: ArrayLike, neg: ArrayLike, name: str) -> dict[str, Any]:
+    """Return columns of sampled ranks; all rows are one instance if they share their negatives."""
+    try:
+        above, tied, m = above_and_tied(pos, neg)
+    except ValueError as error:
+        raise Refusal(f"{name}: {error}") from None
+    same = np.ones(len(above), dtype=int)
+    columns = {"sampled_rank": above + 1, "ties": tied, "m": m * same}
+    return columns | ({"instance": same} if np.ndim(neg) == 1 else {})
+
+
+def npz_to_parquet(data: bytes, name: str) -> bytes:
+    """Convert an archive of NumPy with arrays of scores; refuse other zip archives."""
+    stream = io.BytesIO(data)
+    members = zipfile.ZipFile(stream).infolist() if zipfile.is_zipfile(stream) else []
+    sizes = {member.filename.removesuffix(".npy"): member.file_size for member in members}
+    if (pair := named(sizes)) is None:
+        raise Refusal(
+            f"{name} is a zip archive or an Excel workbook; save the table as CSV in UTF-8, or "
+            "scores by numpy.savez(file, pos=pos, neg=neg)"
+        )
+    if sizes[pair[0]] + sizes[pair[1]] > MOST_BYTES:
+        raise Refusal(
+            f"{name} unpacks to more than {MOST_BYTES >> 20} MiB; save scores as float32, or call "
+            "sampledash.from_scores from Python"
+        )
+    with np.load(stream, allow_pickle=False) as arrays:
+        return _written(pa.table(ranks_of_scores(arrays[pair[0]], arrays[pair[1]], name)))
+
+
+def json_to_parquet(data: bytes, name: str) -> bytes:
+    """Convert JSON lines, one record a line, as pandas writes them with ``lines=True``."""
+    try:
+        return _written(json.read_json(io.BytesIO(data), json.ReadOptions(block_size=_BLOCK)))
+    except pa.ArrowException:
+        raise Refusal(
+            f"{name} is JSON, but not JSON lines with one record of the same fields a line; save "
+            "the table as CSV in UTF-8"
+        ) from None
+
+
+def ranked(table: Any, pair: tuple[str, str], name: str) -> bytes:
+    """Return Parquet in which sampled ranks replace the two columns of scores."""
+    pos, neg = (table[column].combine_chunks() for column in pair)
+    lengths = compute.fill_null(compute.list_value_length(neg), 0).to_numpy()
+    if np.any(odd := lengths != lengths[0]):
+        row = int(np.argmax(odd))
+        raise Refusal(
+            f"{name}, row {row + 1}, column {pair[1]!r}: {lengths[row]} scores, but row 1 has "
+            f"{lengths[0]}; write as many in each row, or columns sampled_rank, ties and m instead"
+        )
+    best, others = (x.to_numpy(zero_copy_only=False) for x in (pos, neg.flatten()))
+    ranks = ranks_of_scores(best, others.reshape(len(lengths), lengths[0]), name)
+    rest = {header: table[header] for header in table.column_names if header not in pair}
+    return _written(pa.table(rest | ranks))
+
+
+def _written(table: Any) -> bytes:
+    stream = io.BytesIO()
+    parquet.write_table(table, stream)
+    return stream.getvalue()
