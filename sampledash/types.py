@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Complex = NDArray[np.complex128]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 

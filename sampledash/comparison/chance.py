@@ -27,12 +27,12 @@ from scipy.special import ndtr
 
 from sampledash import checks
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
-from sampledash.comparison.run_distribution import TOP, Complex, Law, Run, exact_laws, waves_of
+from sampledash.comparison.run_distribution import TOP, Law, Run, exact_laws, waves_of
 from sampledash.comparison.scatter import moments_of_means, moments_of_systems
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems
-from sampledash.types import Floats, Ints
+from sampledash.types import Complex, Floats, Ints
 
 _REACH = 8.0  # differences this many standard deviations from their expected value are neglected
 # Numbers of frequencies: the series is extended until the characteristic functions are negligible.

@@ -47,7 +47,7 @@ from sampledash import checks
 from sampledash.comparison.chance import inverted, normal_chances, pair_chances
 from sampledash.comparison.means import exact_means, step_of
 from sampledash.comparison.order import TIED, pair_table, true_pairs
-from sampledash.comparison.run_distribution import Complex, lattice
+from sampledash.comparison.run_distribution import lattice
 from sampledash.comparison.scatter import moments_of_means
 from sampledash.comparison.significance import Interval, best_value, interval_of_sample
 from sampledash.comparison.user_resampling import instance_values, paired_groups
@@ -57,7 +57,7 @@ from sampledash.protocol import Options, Protocol, Weighting
 from sampledash.rank_sets import RankSet, Ties, first_items, require_ranks, require_several
 from sampledash.sampling import pmf
 from sampledash.stopping import mean_stopping_cost
-from sampledash.types import Floats, Progress
+from sampledash.types import Complex, Floats, Progress
 
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
 FULL, STOPPED = "full ranking of fewer instances", "stop when decided"

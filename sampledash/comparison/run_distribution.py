@@ -27,10 +27,9 @@ from sampledash.comparison.scatter import atom_moments
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol, as_ranked_by
 from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems, unique_rows
-from sampledash.types import Floats, Ints
+from sampledash.types import Complex, Floats, Ints
 
 Law = tuple[Floats, Floats]  # increasing values, and the probability of each value
-Complex = NDArray[np.complex128]
 FEW = 30  # with fewer instances, the normal approximation is not used
 _MOST = 20_000  # largest number of instances whose hits are convolved exactly
 # Largest number of values of a mean of hits whose distribution is computed.

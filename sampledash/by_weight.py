@@ -1,0 +1,142 @@
+r"""Sampled ranks if negatives are drawn by weight without replacement, one after the other.
+
+Give each item an independent exponential clock whose rate is its weight. The first m items to ring
+are distributed as m successive draws, each with a probability proportional to weight, from the
+items left. At a time t, item i has rung with probability :math:`1 - e^{-w_i t}`, independently of
+all others. So, with the numbers A, D and B of items that have rung above the relevant item, tied
+with it and below it, and with the total weight R of the items that have not rung,
+
+.. math:: P(A_m = a, D_m = d) = \int_0^\infty E[R;\, A = a, D = d, B = m - a - d]\, dt.
+
+A, D and B are independent sums of binomial counts over classes of items of equal weight, and their
+distributions come from characteristic functions. The integral is a trapezoidal sum over log t.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len
+
+from sampledash.types import Complex, Floats
+
+#: Parts of the array of classes: items above the relevant item, tied with it, all, and the weight.
+ABOVE, TIED, NEGATIVES, WEIGHT = range(4)
+_SMALL = 50_000  # up to this many probabilities, the sum has an error below 1e-13
+# Distance of the nodes and their range, in standard deviations of the logarithm of the time of the
+# m-th ring: for small and for larger numbers of probabilities; then the error is about 1e-6.
+_FINE, _COARSE = (0.1, 12.0), (1.2, 3.6)
+_BAND = 0.5  # instances share nodes if their mean times differ by less than this, in the same unit
+_LEAST = 1e-6  # weight of items that are drawn last, as a share of the smallest positive weight
+_WIDE = 9.0  # a number of rings is at most this many standard deviations above its mean
+_STEPS = 60  # largest number of Newton steps
+
+
+def law(classes: Floats, m: int) -> Floats:
+    """Return the distribution of the number of sampled items above: (instances, m + 1).
+
+    Parameters
+    ----------
+    classes
+        For each instance and class of negatives of equal weight, the number of negatives above the
+        relevant item, tied with it, and in all, and the weight: (instances, 4, classes). Tied items
+        are in random order. Items of weight 0 are drawn after all others.
+    m
+        Number of sampled negatives; all of them if an instance has fewer.
+    """
+    above, tied, negatives, weight = (classes[:, part] for part in range(4))
+    every = negatives.sum(axis=1) <= m
+    rows = np.zeros((len(classes), m + 1))
+    if np.any(every):
+        low, high = (x[every].sum(axis=1)[:, None] for x in (above, above + tied))
+        s = np.arange(m + 1)
+        rows[every] = ((s >= low) & (s <= high)) / (high - low + 1)
+    # Instances whose items have different weights share no nodes.
+    kinds, kind = np.unique(weight, axis=0, return_inverse=True)
+    for number, weights in enumerate(kinds):
+        some = np.flatnonzero((kind == number) & ~every)
+        if len(some):
+            positive = weights[weights > 0].min(initial=1.0)
+            used = np.where(weights > 0, weights, _LEAST * positive)
+            parts = above[some], tied[some], (negatives - above - tied)[some]
+            rows[some] = _laws(parts, used / positive, m)
+    return rows
+
+
+def _laws(parts: tuple[Floats, Floats, Floats], weight: Floats, m: int) -> Floats:
+    """Return :func:`law` for instances with more than m negatives, whose classes are the same."""
+    middle, width = _times(sum(parts), weight, m)
+    step, reach = _FINE if len(middle) * (m + 1) <= _SMALL else _COARSE
+    rows = np.zeros((len(middle), m + 1))
+    band = np.floor((middle - middle.min()) / (_BAND * width.min()))
+    for number in np.unique(band):
+        at = np.flatnonzero(band == number)
+        has_ties = bool(parts[1][at].any())
+        some = [x[at] for x, used in zip(parts, (True, has_ties, True), strict=True) if used]
+        for node in np.arange(-reach, reach + step / 2, step):
+            time = np.exp(middle[at].mean() + node * width[at].mean())
+            rung = [_rung(x, weight, time, m) for x in some]
+            for left in range(len(rung)):
+                # The weight of the items left is a sum over above, tied and below.
+                above, *tied, below = (x[int(i == left)] for i, x in enumerate(rung))
+                both = _with_ties(above, tied[0], below) if tied else above * below[:, ::-1]
+                rows[at] += time * both
+    return rows / rows.sum(axis=1, keepdims=True)
+
+
+def _times(negatives: Floats, weight: Floats, m: int) -> tuple[Floats, Floats]:
+    """Return the logarithm of the time with m expected rings, and its standard deviation."""
+    total = negatives.sum(axis=1)
+    log_time = np.log(-np.log1p(-m / total) * total / (negatives @ weight))
+    for _ in range(_STEPS):
+        rates = np.exp(log_time)[:, None] * weight
+        left = negatives * np.exp(-rates)
+        slope = (left * rates).sum(axis=1)
+        step = np.clip((total - m - left.sum(axis=1)) / np.maximum(slope, 1e-300), -1, 1)
+        log_time = log_time - step
+        if np.max(np.abs(step)) < 1e-9:
+            break
+    return log_time, np.sqrt((left * -np.expm1(-rates)).sum(axis=1)) / slope
+
+
+def _rung(counts: Floats, weight: Floats, time: float, m: int) -> tuple[Floats, Floats]:
+    """Return P(s items have rung) and E[weight of the rest; s have rung], both (rows, m + 1).
+
+    ``counts`` is the number of items of each class, (rows, classes).
+    """
+    p, q = -np.expm1(-weight * time), np.exp(-weight * time)
+    # The characteristic function at ``size`` points determines the distribution on 0..size - 1.
+    most = float(np.max(counts @ p + _WIDE * np.sqrt(counts @ (p * q) + 1)))
+    size = next_fast_len(int(min(most, counts.sum(axis=1).max())) + 1, real=True)
+    factors = q[:, None] + p[:, None] * np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
+    factors += 1e-300  # the logarithm of 0 is not defined
+    waves = _product(counts, np.log(factors))
+    np.exp(waves, out=waves)
+    rest = waves * _product(counts, (weight * q)[:, None] / factors)
+    result = np.zeros((2, len(counts), m + 1))
+    for x, transform in zip(result, (waves, rest), strict=True):
+        x[:, :size] = irfft(transform, size)[:, : m + 1]
+    return result[0], result[1]
+
+
+def _product(counts: Floats, values: Complex) -> Complex:
+    """Return ``counts @ values``; two products of real arrays need half the time."""
+    result = np.empty((len(counts), values.shape[1]), dtype=np.complex128)
+    result.real = counts @ np.ascontiguousarray(values.real)
+    result.imag = counts @ np.ascontiguousarray(values.imag)
+    return result
+
+
+def _with_ties(above: Floats, tied: Floats, below: Floats) -> Floats:
+    """Return the distribution of the number above if 0, 1, ... or all drawn tied items are above.
+
+    All three are distributions on 0..m; of m items drawn, all that are not above or tied are below.
+    """
+    places = above.shape[1]
+    changes = np.zeros((len(above), places + 1))
+    for d in range(places):
+        share = tied[:, d, None] / (d + 1)
+        if np.any(share):
+            part = share * above[:, : places - d] * below[:, : places - d][:, ::-1]
+            changes[:, : places - d] += part
+            changes[:, d + 1 :] -= part
+    return np.cumsum(changes[:, :-1], axis=1)
