@@ -14,14 +14,21 @@ distributions come from characteristic functions. The integral is a trapezoidal 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import product
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.fft import irfft, next_fast_len
 
-from sampledash.types import Complex, Floats
+from sampledash import checks
+from sampledash.types import Complex, Floats, Ints
 
 #: Parts of the array of classes: items above the relevant item, tied with it, all, and the weight.
 ABOVE, TIED, NEGATIVES, WEIGHT = range(4)
-_SMALL = 50_000  # up to this many probabilities, the sum has an error below 1e-13
+CLASSES = 64  # largest number of classes; more weights are divided by their fourth roots
+_NOTHING = 1e-17  # smaller probabilities are rounding errors of the transforms
+_SMALL = 2_000  # up to this many probabilities, the sum has an error below 1e-13
 # Distance of the nodes and their range, in standard deviations of the logarithm of the time of the
 # m-th ring: for small and for larger numbers of probabilities; then the error is about 1e-6.
 _FINE, _COARSE = (0.1, 12.0), (1.2, 3.6)
@@ -29,6 +36,50 @@ _BAND = 0.5  # instances share nodes if their mean times differ by less than thi
 _LEAST = 1e-6  # weight of items that are drawn last, as a share of the smallest positive weight
 _WIDE = 9.0  # a number of rings is at most this many standard deviations above its mean
 _STEPS = 60  # largest number of Newton steps
+
+
+def classes_of(weights: ArrayLike) -> tuple[Ints, Floats]:
+    """Divide items by their sampling weights; return each item's class, and each class's weight.
+
+    Up to 64 different weights are a class each. Else, classes are equally wide in the fourth root
+    of the weight, and the weight of a class is the mean over its items. In popularity-sampled
+    evaluations on MovieLens 1M, this changes Recall@10 by at most 0.0001.
+    """
+    weight = checks.numbers("weights", weights)
+    if np.any(weight < 0) or not weight.any():
+        raise ValueError("weights must be at least 0, and not all 0: give each item its weight")
+    root = weight**0.25
+    low, width = root.min(), np.ptp(root)
+    if len(np.unique(weight)) > CLASSES:
+        root = np.minimum(np.floor((root - low) / width * CLASSES), CLASSES - 1)
+    kind = np.unique(root, return_inverse=True)[1]
+    return kind, np.bincount(kind, weight) / np.bincount(kind)
+
+
+def check_classes(
+    where: str, classes: ArrayLike, above: Ints, tied: Ints, negatives: Ints
+) -> Floats:
+    """Return classes as an array; raise ValueError unless they add up to each row's numbers."""
+    array = checks.array_of(f"classes {where}", classes).astype(np.float64)
+    rows = len(above)
+    if array.ndim != 3 or array.shape[:2] != (rows, 4):
+        raise ValueError(
+            f"classes {where} has shape {array.shape}: give (rows, 4, classes) for {rows} rows, "
+            "with the numbers above, tied and in all, and the weight, of each class"
+        )
+    sums = zip(("above", "tied", "in all"), (above, tied, negatives), strict=True)
+    for part, (name, number) in enumerate(sums):
+        counts = array[:, part]
+        if np.any(wrong := (counts.sum(axis=1) != number) | np.any(counts < 0, axis=1)):
+            i = int(np.argmax(wrong))
+            raise ValueError(
+                f"classes {where}: the numbers {name} of row {i} add up to "
+                f"{counts[i].sum():g}, but its rank, ties and n say {number[i]}"
+            )
+    if np.any(array[:, WEIGHT] < 0) or not np.all(array[:, WEIGHT].any(axis=1)):
+        raise ValueError(f"classes {where} hold a weight below 0, or no weight above 0")
+    array.setflags(write=False)
+    return array
 
 
 def law(classes: Floats, m: int) -> Floats:
@@ -50,28 +101,29 @@ def law(classes: Floats, m: int) -> Floats:
         low, high = (x[every].sum(axis=1)[:, None] for x in (above, above + tied))
         s = np.arange(m + 1)
         rows[every] = ((s >= low) & (s <= high)) / (high - low + 1)
-    # Instances whose items have different weights share no nodes.
+    # Instances whose items have different weights share no nodes; ties take most of the time.
     kinds, kind = np.unique(weight, axis=0, return_inverse=True)
-    for number, weights in enumerate(kinds):
-        some = np.flatnonzero((kind == number) & ~every)
+    for number, has_ties in product(range(len(kinds)), (False, True)):
+        some = np.flatnonzero((kind == number) & ~every & (np.any(tied, axis=1) == has_ties))
         if len(some):
+            weights = kinds[number]
             positive = weights[weights > 0].min(initial=1.0)
             used = np.where(weights > 0, weights, _LEAST * positive)
-            parts = above[some], tied[some], (negatives - above - tied)[some]
+            below = (negatives - above - tied)[some]
+            parts = [above[some], *[tied[some]] * has_ties, below]
             rows[some] = _laws(parts, used / positive, m)
     return rows
 
 
-def _laws(parts: tuple[Floats, Floats, Floats], weight: Floats, m: int) -> Floats:
+def _laws(parts: Sequence[Floats], weight: Floats, m: int) -> Floats:
     """Return :func:`law` for instances with more than m negatives, whose classes are the same."""
-    middle, width = _times(sum(parts), weight, m)
+    middle, width = _times(np.sum(parts, axis=0), weight, m)
     step, reach = _FINE if len(middle) * (m + 1) <= _SMALL else _COARSE
     rows = np.zeros((len(middle), m + 1))
     band = np.floor((middle - middle.min()) / (_BAND * width.min()))
     for number in np.unique(band):
         at = np.flatnonzero(band == number)
-        has_ties = bool(parts[1][at].any())
-        some = [x[at] for x, used in zip(parts, (True, has_ties, True), strict=True) if used]
+        some = [x[at] for x in parts]
         for node in np.arange(-reach, reach + step / 2, step):
             time = np.exp(middle[at].mean() + node * width[at].mean())
             rung = [_rung(x, weight, time, m) for x in some]
@@ -80,7 +132,8 @@ def _laws(parts: tuple[Floats, Floats, Floats], weight: Floats, m: int) -> Float
                 above, *tied, below = (x[int(i == left)] for i, x in enumerate(rung))
                 both = _with_ties(above, tied[0], below) if tied else above * below[:, ::-1]
                 rows[at] += time * both
-    return rows / rows.sum(axis=1, keepdims=True)
+    rows /= rows.sum(axis=1, keepdims=True)
+    return rows
 
 
 def _times(negatives: Floats, weight: Floats, m: int) -> tuple[Floats, Floats]:
@@ -133,10 +186,9 @@ def _with_ties(above: Floats, tied: Floats, below: Floats) -> Floats:
     """
     places = above.shape[1]
     changes = np.zeros((len(above), places + 1))
-    for d in range(places):
-        share = tied[:, d, None] / (d + 1)
-        if np.any(share):
-            part = share * above[:, : places - d] * below[:, : places - d][:, ::-1]
-            changes[:, : places - d] += part
-            changes[:, d + 1 :] -= part
+    for d in np.flatnonzero(np.any(tied > _NOTHING, axis=0)).tolist():
+        part = above[:, : places - d] * below[:, : places - d][:, ::-1]
+        part *= tied[:, d, None] / (d + 1)
+        changes[:, : places - d] += part
+        changes[:, d + 1 :] -= part
     return np.cumsum(changes[:, :-1], axis=1)

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 
-from sampledash import checks, rank_sets
+from sampledash import by_weight, checks, rank_sets
 from sampledash.correction import Correction, as_correction, vector
 from sampledash.metrics import Metric
 from sampledash.quadrature import SIZE, mean_nodes, reach
 from sampledash.rank_sets import RankCounts, RankSet, Ties
 from sampledash.sampled_rank_sets import MOST_PLACES
 from sampledash.sampling import Sampling, item_weights, modes, pmf, pmf_chunks
-from sampledash.schemes import SCHEMES, Design, Scheme, check_odds
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Floats
 
 Weighting = Literal["instances", "relevant-items"]
@@ -92,7 +92,7 @@ class Protocol:
     @property
     def anew(self) -> bool:
         """Whether each m is computed anew: with a fit, or a varying number of distinct items."""
-        return self.correction.kind.fitted or self.design.varies
+        return self.correction.kind.fitted or self.design.anew
 
     def check(self, ranks: RankSet, m: int) -> None:
         """Raise ValueError if these ranks cannot be sampled or corrected with these options."""
@@ -115,18 +115,39 @@ class Protocol:
                     f"candidates (the mean, rounded): give one weight for each rank 1..{n}"
                 )
         self.check_mass(ranks)
-        if self.design.weighted and ranks.mass_above is not None:
-            if self.correction.by_rank:
-                raise ValueError(
-                    f"correction {self.correction} of system {ranks.system!r} is not defined: with "
-                    "mass_above the rank does not determine the law of the sampled rank; use "
-                    "'uncorrected', or leave mass_above out to assume one odds for all"
-                )
-            if ranks.has_ties and self.ties != "optimistic":
-                raise ValueError(
-                    f"ties of system {ranks.system!r} need the weight of the tied items, which "
-                    "mass_above does not give; read them as ties='optimistic'"
-                )
+        if self.design.by_class is not None:
+            self._check_classes(ranks, m)
+        known = ranks.classes is not None or ranks.mass_above is not None
+        if self.design.weighted and known and self.correction.by_rank:
+            raise ValueError(
+                f"correction {self.correction} of system {ranks.system!r} is not defined: with "
+                "mass_above or classes the rank does not determine the law of the sampled rank; "
+                "use 'uncorrected', or leave them out to assume one odds for all"
+            )
+        tied = ranks.has_ties and self.ties != "optimistic"
+        if self.design.weighted and ranks.mass_above is not None and tied:
+            raise ValueError(
+                f"ties of system {ranks.system!r} need the weight of the tied items, which "
+                "mass_above does not give; read them as ties='optimistic'"
+            )
+
+    def _check_classes(self, ranks: RankSet, m: int) -> None:
+        """Raise ValueError if ranks do not have what a scheme that needs classes needs."""
+        who, least = f"system {ranks.system!r}", int(ranks.counted().negatives.min())
+        if ranks.classes is None:
+            raise ValueError(
+                f"{who} has no classes, which scheme {self.scheme!r} needs: rank with "
+                "ranks_from_scores(..., weights=...), or give RankSet its classes"
+            )
+        if self.correction.by_rank:
+            raise ValueError(
+                f"correction {self.correction} of {who} is not defined: drawn {self.design.words}, "
+                "the rank does not determine the distribution of the sampled rank"
+            )
+        if ranks.max_relevant > 1 or m > least:
+            what = f"m = {m} is more than the {least} negatives of an instance of {who}: take less"
+            several = f"{who} has several relevant items in an instance: take one"
+            raise ValueError(several if ranks.max_relevant > 1 else what)
 
     def check_mass(self, ranks: RankSet) -> None:
         """Raise ValueError for ``mass_above`` with a uniform scheme, which would not use it."""
@@ -143,7 +164,7 @@ class Protocol:
         ``system`` names a system with several relevant items in an instance. It is empty if there
         is none; then no error is raised.
         """
-        if self.design.varies and system:
+        if self.design.anew and system:
             raise ValueError(
                 f"system {system!r}: how several items of an instance are sampled together is not "
                 f"available for negatives drawn {self.design.words}; take another scheme, or one "
@@ -154,6 +175,14 @@ class Protocol:
         """Return sampling weights above and below items; ``above`` replaces ``counts.above``."""
         if self.design.weighted and counts.mass is not None:
             return counts.mass, 1 - counts.mass
+        if self.design.weighted and counts.classes is not None:
+            high, tied, whole = (
+                (counts.classes[:, part] * counts.classes[:, by_weight.WEIGHT]).sum(axis=1)
+                for part in (by_weight.ABOVE, by_weight.TIED, by_weight.NEGATIVES)
+            )
+            beyond = np.asarray(counts.above if above is None else above) - counts.above
+            share = np.asarray((high + beyond / np.maximum(counts.tied, 1) * tied) / whole)
+            return share, 1 - share
         a = np.asarray(counts.above if above is None else above, dtype=np.float64)
         high, low = item_weights(self.scheme, a, counts.negatives - a, self.odds)
         # Return shares of the total weight, so that the weights above several relevant items of an
@@ -177,6 +206,9 @@ class Protocol:
 
         Without replacement, all items must have at least m negatives.
         """
+        if self.design.by_class is not None and counts.classes is not None:
+            yield np.arange(len(counts)), self.design.by_class(counts.classes, m)
+            return
         plain = np.flatnonzero(counts.tied == 0)
         above, below = self.weights(counts[plain])
         order = np.argsort(modes(self.scheme, m, above, below), kind="stable")
@@ -236,8 +268,12 @@ class Protocol:
         values.
         """
         if not self.correction.by_rank:
-            return counts.mass is None
-        return counts.mass is None, *((j, self._fitted(counts, m, j)) for j in counts.positions)
+            return counts.mass is None, counts.classes is None
+        return (
+            counts.mass is None,
+            counts.classes is None,
+            *((j, self._fitted(counts, m, j)) for j in counts.positions),
+        )
 
     def note(self, metric: Metric, ranks: RankSet, m: int) -> str | None:
         """Return the warning about the corrected values for these ranks, or None."""
@@ -251,9 +287,11 @@ class Protocol:
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
         """Return the sampling for the fit at a position; n is the mean n of its items, rounded."""
         n = counts.populations[position]
-        fitted = SCHEMES[self.fit_scheme]
+        # An uncorrected vector is the same for all schemes.
+        scheme = self.fit_scheme if self.correction.by_rank else DEFAULT_SCHEME
+        fitted = SCHEMES[scheme]
         n = max(n, m + 1) if fitted.distinct else n
-        return Sampling(n, m, self.fit_scheme, fitted.odds(self.odds))
+        return Sampling(n, m, scheme, fitted.odds(self.odds))
 
 
 def _blocks(items: NDArray[np.intp], step: int) -> Iterator[NDArray[np.intp]]:

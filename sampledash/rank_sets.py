@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
+from sampledash.by_weight import ABOVE, TIED, check_classes
 from sampledash.metrics import Metric
 from sampledash.types import Flags, Floats, Ints
 
@@ -73,7 +74,8 @@ class RankCounts:
 
     An entry is the ``position``-th best of ``relevant`` items of an instance; ``above`` of its
     ``negatives`` irrelevant items are strictly above it, and ``tied`` are tied with it. ``mass`` is
-    the share of sampling weight above it, or None; ``count`` the number of such instances.
+    the share of sampling weight above it, or None; ``count`` the number of such instances;
+    ``classes`` as in :class:`RankSet`.
     """
 
     above: Ints
@@ -83,6 +85,7 @@ class RankCounts:
     relevant: Ints
     mass: Floats | None
     count: Floats
+    classes: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.count)
@@ -101,7 +104,9 @@ class RankCounts:
     def columns(self) -> list[NDArray[Any]]:
         """All arrays except ``count``. Two items are equal if they are equal in these arrays."""
         mass = [] if self.mass is None else [self.mass]
-        return [self.position, self.relevant, self.tied, self.negatives, self.above, *mass]
+        classes = [] if self.classes is None else list(self.classes.reshape(len(self), -1).T)
+        columns = [self.position, self.relevant, self.tied, self.negatives, self.above]
+        return [*columns, *mass, *classes]
 
     @property
     def arrays(self) -> list[NDArray[Any] | None]:
@@ -238,6 +243,10 @@ class RankSet(ByDigest):
     beyond
         Whether the true rank is unknown, except that it is at least the value in ``ranks``: for
         example 11 for an item that is missing from a list of the first 10.
+    classes
+        Numbers of irrelevant items by classes of equal sampling weight, for schemes that draw by
+        weight: for each row, the number above the relevant item, the number tied with it, the
+        number in all, and the weight of an item, of each class: shape (rows, 4, classes).
     provenance
         Text that says where the ranks come from: data, split, recommender, seed. Exports contain
         it; no computation uses it, and ``digest`` does not depend on it.
@@ -266,6 +275,7 @@ class RankSet(ByDigest):
     counts: Floats
     beyond: Flags
     provenance: str
+    classes: Floats | None
     _order: tuple[Ints | slice, Ints, Ints]
 
     def __init__(
@@ -280,6 +290,7 @@ class RankSet(ByDigest):
         counts: ArrayLike | None = None,
         beyond: ArrayLike | None = None,
         provenance: str = "",
+        classes: ArrayLike | None = None,
     ) -> None:
         name = checks.text("system", system)
         where = f"of system {name!r}"
@@ -317,8 +328,13 @@ class RankSet(ByDigest):
                 f"ties {where}: {tied[i]} others tied with an item whose rank is only known to lie "
                 f"beyond {rank[i] - 1}; give 0 there"
             )
-        self._hold(name, rank, size, labels, tied, mass, count, open_ended, provenance)
+        self._hold(name, rank, size, labels, tied, mass, count, open_ended, provenance, None)
         object.__setattr__(self, "_order", self._sorted_rows())
+        if classes is not None:
+            order, position, relevant = self._order
+            numbers = np.empty((3, rows), dtype=np.int64)
+            numbers[:, order] = rank[order] - position, tied[order], size[order] - relevant
+            object.__setattr__(self, "classes", check_classes(where, classes, *numbers))
         if mass is not None:
             self._check_mass(where, mass)
 
@@ -410,6 +426,7 @@ class RankSet(ByDigest):
         columns: list[NDArray[Any] | None]
         columns = [self.ranks, self.n, self.ties, self.counts, self.mass_above]
         columns += [self.beyond] * bool(self.beyond.any())
+        columns += [] if self.classes is None else [self.classes]
         return digest_of(f"{self.system!r} {len(self)}", columns, self.instances)
 
     @cached_property
@@ -456,7 +473,8 @@ class RankSet(ByDigest):
         return self if self.mass_above is None else self._without_mass(self.ranks, self.beyond)
 
     def _without_mass(self, ranks: Ints, beyond: Flags | None = None) -> RankSet:
-        columns = {x: getattr(self, x) for x in ("instances", "ties", "counts", "provenance")}
+        names = "instances", "ties", "counts", "provenance", "classes"
+        columns = {x: getattr(self, x) for x in names}
         return RankSet(self.system, ranks, self.n, beyond=beyond, **columns)
 
     def require_known(self, metric: Metric | None = None, what: str = "sampling") -> None:
@@ -505,9 +523,14 @@ class RankSet(ByDigest):
         order, position, relevant = self._order
         above, negatives = self.ranks[order] - position, self.n[order] - relevant
         tied, mass = self.ties[order], None if self.mass_above is None else self.mass_above[order]
+        classes = None if self.classes is None else self.classes[order].copy()
         if ties != "expected":
             above, tied = above + tied * (ties == "pessimistic"), np.zeros_like(tied)
-        return RankCounts(above, negatives, tied, position, relevant, mass, self.counts[order])
+            if classes is not None:
+                classes[:, ABOVE] += classes[:, TIED] * (ties == "pessimistic")
+                classes[:, TIED] = 0
+        count = self.counts[order]
+        return RankCounts(above, negatives, tied, position, relevant, mass, count, classes)
 
 
 _TABLE = 1 << 22  # approximate largest number of entries of a matrix in memory

@@ -169,7 +169,7 @@ class SampledRankSet(ByDigest):
         where = f"of system {name!r}"
         rows = checks.rows(f"sampled_ranks {where}", sampled_ranks, "sampled rank")
         checks.choice("scheme", scheme, SCHEMES)
-        if SCHEMES[scheme].weighted:
+        if not SCHEMES[scheme].uniform:
             raise ValueError(
                 f"scheme {where} is {scheme!r}: what is above the relevant item decides how "
                 "often it is drawn, and the sampled rank does not tell what that is; only "

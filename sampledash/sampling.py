@@ -90,6 +90,12 @@ class Sampling:
         set_(self, "n", int(checks.candidates("n", self.n, scalar=True)))
         set_(self, "m", checks.integer("m", self.m, low=1))
         checks.choice("scheme", self.scheme, SCHEMES)
+        if self.design.by_class is not None:
+            raise ValueError(
+                f"scheme {self.scheme!r} draws some items more often than others, so that a rank "
+                "alone does not determine its sampled rank: give a rank set with classes, as "
+                "ranks_from_scores(..., weights=...) returns"
+            )
         set_(self, "odds", checks.real("odds", self.odds, low=0, above=True))
         if self.design.distinct and self.m > self.n - 1:
             raise ValueError(

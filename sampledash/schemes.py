@@ -15,9 +15,16 @@ from typing import Literal, cast
 
 import numpy as np
 
+from sampledash import by_weight
 from sampledash.types import Floats, Ints
 
-Scheme = Literal["with-replacement", "without-replacement", "collapsed", "popularity"]
+Scheme = Literal[
+    "with-replacement",
+    "without-replacement",
+    "collapsed",
+    "popularity",
+    "popularity-without-replacement",
+]
 #: Default scheme of every function; most published evaluations use this scheme.
 DEFAULT_SCHEME: Scheme = "without-replacement"
 
@@ -38,6 +45,9 @@ class Design:
     #: If the number of different drawn items varies: a function of m and of numbers of negatives
     #: that returns the distributions of this number over 0..m, shape (numbers, m + 1). Else None.
     sizes: Callable[[int, Ints], Floats] | None = None
+    #: If the rank does not determine the distribution of the number above: a function of the
+    #: ``classes`` of a rank set, and of m, that returns it, (instances, m + 1). Otherwise None.
+    by_class: Callable[[Floats, int], Floats] | None = None
 
     @property
     def varies(self) -> bool:
@@ -52,7 +62,17 @@ class Design:
     @property
     def by_degree(self) -> bool:
         """Whether the polynomials of :mod:`sampledash.spectral` can be used with this scheme."""
-        return not (self.weighted or self.varies)
+        return self.uniform and not self.varies
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all items are equally likely to be drawn."""
+        return not self.weighted and self.by_class is None
+
+    @property
+    def anew(self) -> bool:
+        """Whether dropping a random negative of m does not give m - 1 negatives of the scheme."""
+        return self.varies or self.by_class is not None
 
     def drawn(self, m: int, negatives: Ints) -> Ints:
         """Return each instance's sample size: m, but at most its ``negatives`` if ``distinct``."""
@@ -110,6 +130,10 @@ SCHEMES: dict[str, Design] = {
         label="popularity", words="by popularity", paper="with replacement by popularity",
         law=_BINOMIAL, weighted=True,
     ),
+    "popularity-without-replacement": Design(
+        label="popularity, without replacement", words="by popularity without replacement",
+        paper="without replacement by popularity", law="", distinct=True, by_class=by_weight.law,
+    ),
 }  # fmt: skip
 
 
@@ -120,7 +144,7 @@ def usual_first() -> list[Scheme]:
 
 def uniform() -> tuple[str, ...]:
     """Return the names of the schemes in which all items are equally likely to be drawn."""
-    return tuple(name for name, design in SCHEMES.items() if not design.weighted)
+    return tuple(name for name, design in SCHEMES.items() if design.uniform)
 
 
 def check_odds(odds: float, *schemes: str) -> None:

@@ -126,6 +126,7 @@ def run_sums(
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
     # ``draw_sizes`` draws a varying number of different items; these are drawn without replacement.
     law = DEFAULT_SCHEME if protocol.design.varies else protocol.scheme
+    by_class = list(protocol.laws(rows, m)) if protocol.design.by_class is not None else []
     first = np.flatnonzero(rows.position == 1)
     repeats = runs if protocol.design.varies else 1
     pools = np.broadcast_to(rows.negatives[first], (repeats, len(first)))
@@ -147,7 +148,10 @@ def run_sums(
             between = np.maximum(a_after - a[:, ~last], 0)
             b[:, ~last] = between + ((between == 0) & (a[:, ~last] == 0))
             draws[:, ~last] = sampled[:, after]
-        for some in groups:
+        for _, p in by_class:
+            for i, steps in enumerate(np.cumsum(p, axis=1)):
+                sampled[:, i] = np.searchsorted(steps[:-1], rng.random(runs), side="right")
+        for some in groups if not by_class else ():
             sampled[:, at[some]] = draw_above(law, draws[:, some], a[:, some], b[:, some], rng)
         count = sampled[:, at]
         exact = protocol.design.distinct & (items.negatives < m)
@@ -199,7 +203,7 @@ def sample_ranks(
     checks.generator(rng)
     protocol = Protocol.of({"scheme": scheme})
     protocol.check_mass(ranks)
-    if ranks.max_relevant > 1 or SCHEMES[scheme].weighted:
+    if ranks.max_relevant > 1 or not SCHEMES[scheme].uniform:
         what = "several relevant items in one instance" if ranks.max_relevant > 1 else scheme
         raise ValueError(f"system {ranks.system!r}: {what} has no one sampled rank per instance")
     rows = _repeated(ranks, "expected")

@@ -26,7 +26,14 @@ CHIPS = Live(_chips)
 CANDIDATES = ("Sampled negatives", "A sample of a larger corpus")
 METRIC = "Recall@k"  # default metric of pages that show a single metric
 # Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
-SCHEMES = Live(lambda: {schemes.SCHEMES[name].label: name for name in schemes.usual_first()})
+#: Schemes that pages offer: those under which the rank, or one number beside it, is enough.
+SCHEMES = Live(
+    lambda: {
+        schemes.SCHEMES[name].label: name
+        for name in schemes.usual_first()
+        if schemes.SCHEMES[name].by_class is None
+    }
+)
 
 
 @dataclass(frozen=True)

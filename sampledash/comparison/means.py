@@ -262,7 +262,8 @@ class _Pass:
             for j in ranked.positions:
                 at_position = ranked.position == j
                 lane = _Lane(system, j, ranked[at_position], share[at_position])
-                late = (lane.atoms.negatives <= m_max) & protocol.design.distinct
+                drawn = protocol.design.distinct and not protocol.design.anew
+                late = (lane.atoms.negatives <= m_max) & drawn
                 self.parts.append((lane.atoms[~late], lane.weight[~late]))
                 if np.any(late):
                     self._keep_exact(len(self.lanes), lane, np.flatnonzero(late))
@@ -320,9 +321,7 @@ class _Pass:
         result = np.zeros((len(wanted), len(self.ranked), len(self.metrics)))
         for row, (sizes, total) in self.exact.items():
             result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
-        if self.protocol.design.varies:
-            # If one of m draws is dropped, the number of distinct negatives may stay the same, so
-            # thinning is impossible.
+        if self.protocol.design.anew:  # thinning is impossible
             for index, m in enumerate(wanted.tolist()):
                 histograms = _histograms(self.parts, m, self.protocol)
                 result[index] = self.owned @ self._values(histograms, m)
@@ -387,6 +386,9 @@ def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Pr
     total = np.zeros((len(parts), m + 1))
     smooth = []
     for row, (atoms, weight) in enumerate(parts):
+        if protocol.design.by_class is not None:
+            total[row] = sum(weight[picked] @ p for picked, p in protocol.laws(atoms, m))
+            continue
         plain = atoms.tied == 0
         above, below = protocol.weights(atoms[plain])
         weights = weight[plain]
@@ -398,7 +400,7 @@ def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Pr
             above, below = np.r_[above, tied[0]], np.r_[below, tied[1]]
             weights = np.r_[weights, weight[~plain][owner] * part]
         smooth.append((above, below, weights))
-    return total + weighted_pmf_sums(protocol.scheme, m, smooth)
+    return total + weighted_pmf_sums(protocol.scheme, m, smooth) if smooth else total
 
 
 def curve(

@@ -53,6 +53,8 @@ def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) ->
         negatives = [ranks.counted().negatives for ranks in sets]
         same = [int(size[0]) for size in negatives if np.all(size == size[0])]
         top = min([max(int(size.max()) for size in negatives), *same])
+        if protocol.design.by_class is not None:
+            top = min(int(size.min()) for size in negatives)
     if m_max is None:
         return min(top, M_CAP)
     m_max = checks.integer("m_max", m_max, low=1)
