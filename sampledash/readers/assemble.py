@@ -1,6 +1,6 @@
 """Turn parsed tables into rank sets: choose and name the systems, find n, check the instances.
 
-Also summarize what was read, in one line and in detail, so that users can check it.
+Also summarize what was read, so that users can check it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
 
 @dataclass(frozen=True)
 class Summary:
-    """Facts about rank sets that were read together; ``str`` gives the facts on one line."""
+    """Facts about rank sets that were read together, which a page states in a sentence."""
 
     systems: tuple[str, ...]
     rows: int  # number of ranks that were read
@@ -112,29 +112,6 @@ class Summary:
     largest_cutoff: int | None = None
     files: tuple[Facts, ...] = ()
     doubts: tuple[str, ...] = ()  # sentences about what may be wrong, for a user to check
-
-    def __str__(self) -> str:
-        shown = ", ".join(self.systems[:5]) + (", ..." if len(self.systems) > 5 else "")
-        many = max(self.instances)
-        more = {
-            f"up to {self.max_relevant} relevant items": self.max_relevant > 1,
-            "counted": self.has_counts,
-            "with ties": self.has_ties,
-            "with sampling weights": self.has_mass,
-            f"{self.censored:,} of {self.relevant:,} relevant items not ranked": self.censored > 0,
-            f"ranks beyond {self.largest_cutoff} unknown": self.largest_cutoff is not None,
-        }
-        parts = [
-            f"{counted(len(self.systems), 'system')} ({shown})",
-            f"{_span(min(self.instances), many)} instance{'s' * (many > 1)} each",
-            f"n = {_span(self.n_low, self.n_high)}",
-            *(text for text, holds in more.items() if holds),
-        ]
-        return ", ".join(parts)
-
-
-def _span(low: int, high: int) -> str:
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Summary:

@@ -192,7 +192,7 @@ TILE, ROW = (
     {"metric": "AP", "exact": 0.01, "sampled": -0.02, "probability": 0.3},
     ("Z", "#123", "━━"),
 )
-READ = Summary("A", 1200, (30, 40), 99, 99, 1, 90, 2, False, False, True, False, 4, 80, 3, 50)
+READ = Summary("A", 1200, (30, 40), 99, 99, 1, 90, 2, False, True, True, False, 4, 80, 3, 50)
 #: Lines of ``call | expected sentence``.
 TABLE = (Path(__file__).parents[1] / "data" / "sentences.txt").read_text("utf-8")
 

@@ -174,7 +174,6 @@ def test_what_was_understood_and_done_is_told():
         "Ranks were counted from 0: 1 was added to each.",
         "seed is the same everywhere and says nothing.",
     }
-    assert str(describe(read(LONG))) == "2 systems (A, B), 2 instances each, n = 8 to 9"
 
 
 DOUBTED = [  # instances of a system, instances at the largest rank, that rank, n, and the warning
@@ -217,8 +216,3 @@ def test_systems_that_differ_are_described_together():
         ("A", "B", "C", "D"), 9, (2, 7, 2, 2), 900, 1200, 2, 11, 2, True, True, True, True,
         1200, 3400, 2, 7,
     )  # fmt: skip
-    assert str(found) == (
-        "4 systems (A, B, C, D), 2 to 7 instances each, n = 900 to 1,200, up to 2 relevant items, "
-        "counted, with ties, with sampling weights, 1,200 of 3,400 relevant items not ranked, "
-        "ranks beyond 7 unknown"
-    )

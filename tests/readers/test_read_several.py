@@ -187,10 +187,6 @@ def test_the_preview_says_what_was_made_of_them():
     refused(lambda: read(HEADER + "A,u,,3,9\n"), "line 2, column 'seed': the cell is blank")
 
 
-@pytest.mark.parametrize(("size", "listed"), [(5, "A, B, C, D, E"), (9, "A, B, C, D, E, ...")])
-def test_a_summary_names_five_systems_and_a_complaint_eight(size: int, listed: str) -> None:
-    text = "system,rank,n\n" + "".join(f"{x},3,9\n" for x in "ABCDEFGHI"[:size])
-    assert str(summary(text)) == f"{size} systems ({listed}), 1 instance each, n = 9"
-    rest = "'D', 'E'" if size == 5 else "'G', 'H' and 1 more"
-    with pytest.raises(ValueError, match=f"{rest}$"):
-        summary(text, systems=["W"])
+def test_a_complaint_names_eight_systems() -> None:
+    text = "system,rank,n\n" + "".join(f"{x},3,9\n" for x in "ABCDEFGHI")
+    refused(lambda: summary(text, systems=["W"]), "'G', 'H' and 1 more", ValueError)
