@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
@@ -18,8 +18,8 @@ from sampledash.lab.interactions import LARGEST_RATING, Interactions
 from sampledash.readers import columns as cells_of
 from sampledash.readers import tables
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import ITEMS, TIMES, Holds, Layout, Place, first
-from sampledash.readers.frame import Facts, few
+from sampledash.readers.columns import ITEMS, TIMES, Place, first
+from sampledash.readers.frame import Facts, by_names, facts_of
 from sampledash.readers.upload_limits import ReadError
 from sampledash.types import Flags, Ints
 
@@ -29,9 +29,8 @@ Chosen = dict[Role, str | None]  # names of columns; None: a usual name, "": no 
 
 
 class _Meaning(NamedTuple):
-    """A role of a column: what the column holds, and the words that describe it in messages."""
+    """The words that describe the role of a column in messages, and the usual headers."""
 
-    holds: Holds  # kind of the column's values
     means: str  # description of the column in messages
     write: str  # advice in error messages: what to write in a cell
     #: Usual names, separated by spaces, in the form of :func:`~sampledash.readers.columns.bare`.
@@ -39,16 +38,15 @@ class _Meaning(NamedTuple):
 
 
 _MEANINGS: dict[Role, _Meaning] = {
-    "user": _Meaning("many", "user", "the label of the user",
+    "user": _Meaning("user", "the label of the user",
                      "user userid uid customerid customer reviewerid reviewer "
                      "visitorid memberid queryid query sessionid session"),
-    "item": _Meaning("many", "item", "the label of the item", ITEMS),
-    "rating": _Meaning("real", "rating", "a number, or leave the column out",
+    "item": _Meaning("item", "the label of the item", ITEMS),
+    "rating": _Meaning("rating", "a number, or leave the column out",
                        "rating ratings score stars starrating overall preference value"),
-    "time": _Meaning("whole", "place in time",
+    "time": _Meaning("place in time",
                      "a whole number or a date, in every row, or leave the column out", TIMES),
 }  # fmt: skip
-_LABELLED: tuple[Role, Role] = ("user", "item")
 _HEADLESS = ("user", "item", "rating", "timestamp")  # column names for a file without a header
 # A column name in a RecBole file ends with the type of the column, as in user_id:token.
 _TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")
@@ -197,27 +195,25 @@ def open_interactions(
     kind = limits.kind_of(data, called)
     if kind == "array":
         raise ReadError(f"{called} is a numpy array, which names no columns; save a CSV or Parquet")
+    names = {role: meaning.names for role, meaning in _MEANINGS.items()}
+    find = partial(by_names, names=names, chosen=chosen)
     if kind == "text":
-        table, cells, notes = _text(data, called, chosen)
+        limits.check_lines(data, called)
+        start = next((line for line in cells_of.stream(data) if line.strip()), "")
+        delimiter = ":" if "::" in start else tables.delimiter_of(data)
+        delimiter = delimiter if delimiter in start else " "
+        form: Any = {"quoted": delimiter in ",;", "heading": partial(_header, chosen=chosen)}
+        table, cells = tables.text_table(data, called, find, delimiter, **form)
     else:
-        source_of = partial(_source_of, chosen=chosen)
-        table, cells = tables.parquet_table(data, called, source_of, ("user", "item", "time"))
-        notes = []
+        table, cells = tables.parquet_table(data, called, find)
     values: dict[Role, Any] = {}
     for role, meaning in _MEANINGS.items():
         if (i := table.find(role)) is not None:
             values[role] = _READ[role](cells[i], partial(table.place, column=i), meaning.write)
             del cells[i]
-    pairs = list(zip(table.headers, table.roles, strict=True))
-    used: dict[Any, str] = {role: header for header, role in pairs if role is not None}
-    facts = Facts(
-        called,
-        table.kind,
-        tuple((header, _MEANINGS[role].means) for role, header in used.items()),
-        tuple(header for header, role in pairs if role is None and header),
-        tuple(notes),
-        _doubts(called, values),
-    )
+    note = "There is no header line: columns are told by their place and first values."
+    means = {role: meaning.means for role, meaning in _MEANINGS.items()}
+    facts = facts_of(table, means, [note] * (not table.headed), _doubts(called, values))
     who, what = values["user"], values["item"]
     interactions = Interactions(
         np.asarray(who.categories),
@@ -227,78 +223,10 @@ def open_interactions(
         values.get("rating"),
         values.get("time"),
     )
-    names = tuple(header for header in table.headers if header)
-    return OpenedInteractions(facts, names, used, interactions)
-
-
-def _source_of(
-    name: str, kind: str, headers: Sequence[str], *, chosen: Chosen, **text: Any
-) -> Layout:
-    """Find the column of each role: the chosen column, else the first with a usual name."""
-    cells_of.refuse_repeated(headers, name)
-    known = [cells_of.bare(header) for header in headers]
-    roles: list[Any] = [None] * len(headers)
-    for role, meaning in _MEANINGS.items():
-        wanted = chosen[role]
-        if wanted is None:
-            usual = (known.index(n) for n in meaning.names.split() if n in known)
-            column = next((i for i in usual if roles[i] is None), None)
-            if column is not None:  # refuse a file with columns rating and Rating, for example
-                cells_of.refuse_repeated([x for x in known if x == known[column]], name)
-        elif wanted == "":
-            column = None
-        elif wanted in headers:
-            column = headers.index(wanted)
-        else:
-            raise ReadError(
-                f"{name} has no column {checks.shown(wanted)} to be read as {role}: "
-                f"found {_listed(headers)}"
-            )
-        if column is not None:
-            if roles[column] is not None:
-                raise ReadError(
-                    f"{name}: the column {headers[column]!r} cannot be both {roles[column]} and "
-                    f"{role}; choose another one"
-                )
-            roles[column] = role
-    for role in _LABELLED:
-        if role not in roles:
-            raise ReadError(
-                f"{name} has no column of {role}s: found {_listed(headers)}; name one {role}_id, "
-                "or say which it is",
-                checks.Remedy(role, ...),
-            )
-    return Layout(name, kind, tuple(headers), tuple(roles), **text)
-
-
-def _listed(headers: Sequence[str]) -> str:
-    return few([checks.shown(header) for header in headers if header], 8)
-
-
-def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame, list[str]]:
-    """Return layout, cells and notes of separated text; a header line is optional."""
-    limits.check_utf8(data, name)
-    limits.check_lines(data, name)
-    start = next(line for line in cells_of.stream(data) if line.strip())
-    delimiter = ":" if "::" in start else max(",;\t", key=start.count)
-    if delimiter not in start:
-        delimiter = " "
-    records = cells_of.records(data, delimiter)
-    line, cells = next(records)
-    names, headed = _header([cell.strip() for cell in cells], chosen)
-    kind = "text without a header line" if not headed else tables.FORMAT.get(delimiter, "text")
-    source = _source_of(
-        name, kind, names, chosen=chosen, data=data, delimiter=delimiter, headed=headed
-    )
-    second = next(records, None) if headed else (line, cells)
-    if second is None:
-        raise ReadError(f"{name} has a header line but no rows: add one line per interaction")
-    tables.check_width(source, second)
-    holds = {role: meaning.holds for role, meaning in _MEANINGS.items()}
-    skip, quoted = (line if headed else line - 1), delimiter in ",;"
-    frame = tables.rows_of_text(source, holds, _LABELLED, second, records, skip=skip, quoted=quoted)
-    note = "There is no header line: columns are told by their place and first values."
-    return source, frame, [note] * (not headed)
+    columns_read = tuple(header for header in table.headers if header)
+    pairs = zip(table.roles, table.headers, strict=True)
+    used: dict[Any, str] = {role: header for role, header in pairs if role is not None}
+    return OpenedInteractions(facts, columns_read, used, interactions)
 
 
 def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
@@ -307,6 +235,7 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
     A header line has no numbers, or has a chosen name. Without a header line, columns are named by
     order, but a column whose first value is a large number is named timestamp.
     """
+    cells = [cell.strip() for cell in cells]
     numeric = [checks.is_numeral(cell) for cell in cells]
     if not any(numeric) or any(name in cells for name in chosen.values() if name):
         typed = [_TYPED.fullmatch(cell) for cell in cells]

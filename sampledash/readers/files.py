@@ -107,10 +107,9 @@ def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
             f"{truths[0].name} and {truths[1].name} both say what is relevant; give one of them"
         )
     if runs and not truths:
-        what = "a TREC run" if runs[0].facts is None else "a list of recommendations"
         raise ReadError(
-            f"{runs[0].name} is {what}, which does not say what is relevant; give its qrels, or a "
-            "table of test items with columns user and item",
+            f"{runs[0].name} is {runs[0].facts.kind}, which does not say what is relevant; give "
+            "its qrels, or a table of test items with columns user and item",
             Remedy("qrels", ...),
         )
     if truths and not runs:

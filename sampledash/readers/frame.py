@@ -5,9 +5,10 @@ Files hold ranks in one of two forms: one row per rank (long), or one column per
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -28,6 +29,7 @@ from sampledash.readers.columns import (
     categories,
     first,
     places,
+    refuse_repeated,
 )
 from sampledash.readers.upload_limits import ReadError, stem_of
 from sampledash.types import Flags
@@ -249,19 +251,84 @@ def _pairs(column: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categ
     return categories(code, [form.format(ones[a], others[b]) for a, b in pairs])
 
 
+def facts_of(
+    source: Layout,
+    means: Mapping[Any, str],
+    notes: Iterable[str] = (),
+    doubts: Iterable[str] = (),
+    systems: Sequence[int] = (),
+) -> Facts:
+    """Return the facts about a table; ``means`` describes each role, ``systems`` are columns."""
+    pairs = list(zip(source.headers, source.roles, strict=True))
+    used = [(header, means[role]) for header, role in pairs if role is not None]
+    used += [(source.headers[i], "ranks of this system") for i in systems]
+    unused = [x for i, (x, role) in enumerate(pairs) if x and role is None and i not in systems]
+    return Facts(source.name, source.kind, tuple(used), tuple(unused), tuple(notes), tuple(doubts))
+
+
 def _facts(source: Layout, cells: pd.DataFrame, systems: Sequence[int] = ()) -> Facts:
-    headers = source.headers
-    pairs = list(zip(headers, source.roles, strict=True))
-    used = [(header, ROLES[role].means) for header, role in pairs if role is not None]
-    used += [(headers[i], "ranks of this system") for i in systems]
     notes = [
         f"{header} is the same everywhere and says nothing."
-        for i, (header, role) in enumerate(pairs)
+        for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True))
         if role == "repetition" and cells[i].nunique() < 2
     ]
-    unused = [x for i, (x, role) in enumerate(pairs) if role is None and i not in systems]
-    ignored = tuple(header or "(no name)" for header in unused)
-    return Facts(source.name, source.kind, tuple(used), ignored, tuple(notes))
+    return facts_of(source, {x: y.means for x, y in ROLES.items()}, notes, systems=systems)
+
+
+def by_names(
+    name: str,
+    kind: str,
+    headers: Sequence[str],
+    line: int | None = None,
+    *,
+    names: Mapping[Any, str],
+    chosen: Mapping[Any, str | None] = MappingProxyType({}),
+    **text: Any,
+) -> Layout:
+    """Find the column of each role in ``names``: the chosen one, else the first with a usual name.
+
+    ``names`` holds the usual names of each role, separated by spaces. A chosen name ``""`` means
+    that there is no such column.
+    """
+    headers = [header.strip() for header in headers]
+    refuse_repeated(headers, name)
+    known = [bare(header) for header in headers]
+    roles: list[Any] = [None] * len(headers)
+    for role, usual_names in names.items():
+        wanted = chosen.get(role)
+        if wanted is None:
+            usual = (known.index(n) for n in map(bare, usual_names.split()) if n in known)
+            column = next((i for i in usual if roles[i] is None), None)
+            if column is not None:  # refuse a file with columns rating and Rating, for example
+                refuse_repeated([x for x in known if x == known[column]], name)
+        elif wanted == "":
+            column = None
+        elif wanted in headers:
+            column = headers.index(wanted)
+        else:
+            raise ReadError(
+                f"{name} has no column {checks.shown(wanted)} to be read as {role}: "
+                f"found {_listed(headers)}"
+            )
+        if column is not None:
+            if roles[column] is not None:
+                raise ReadError(
+                    f"{name}: the column {headers[column]!r} cannot be both {roles[column]} and "
+                    f"{role}; choose another one"
+                )
+            roles[column] = role
+    for role in ("user", "item"):
+        if role not in roles:
+            raise ReadError(
+                f"{name} has no column of {role}s: found {_listed(headers)}; name one {role}_id, "
+                "or say which it is",
+                checks.Remedy(role, ...),
+            )
+    return Layout(name, kind, tuple(headers), tuple(roles), **text)
+
+
+def _listed(headers: Sequence[str]) -> str:
+    return few([checks.shown(header) for header in headers if header], 8)
 
 
 def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:

@@ -103,7 +103,7 @@ def test_an_index_of_the_rows_is_no_system(header, start):
     text = frame.rename_axis(header).to_csv()
     assert ranks_of(read(text, n=9)) == {"A": ranks, "B": ranks[::-1]}
     (facts,) = summary(text, n=9).files
-    assert facts.ignored == (header or "(no name)",)
+    assert facts.ignored == ((header,) if header else ())
     assert facts.notes == (f"{header or '(no name)'} numbers the rows, and is left out.",)
     for name in (header, "customer"):  # Parquet metadata say which column is the index
         data = frame.rename_axis(name or None).to_parquet()
@@ -162,7 +162,7 @@ def test_what_was_understood_and_done_is_told():
     assert (found.zero_based, found.doubts) == (False, ())
     (facts,) = summary("rank,count,,n\n3,0,1,9\n4,1,1,9\n").files
     assert facts.notes == ("1 row with count 0 left out.",)
-    assert facts.ignored == ("(no name)",)
+    assert facts.ignored == ()
     (wide,) = summary("user\tA\tcomment\tB\nu\t3\tfine\t1\n", n=9).files
     assert (wide.kind, wide.ignored) == ("TSV", ("comment",))
     assert wide.columns[1:] == (("A", "ranks of this system"), ("B", "ranks of this system"))

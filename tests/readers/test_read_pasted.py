@@ -88,7 +88,7 @@ def test_other_digits_are_refused_by_the_value_and_the_rule(number):
         lambda: sd.parse_metric(f"HR@{number}"),
         lambda: sd.parse_metric(f"TOPK@0.{number}"),
         lambda: sd.parse_sampling(f"n = {number}, m = 1, with-replacement"),
-        lambda: read_ranks(f"q Q0 d 1 3 A\nq Q0 e 2 2 A\nq Q0 f {number} 1 A\n", n=9),
+        lambda: read_ranks(f"q Q0 d 1 3 A\nq Q0 e 2 2 A\nq Q0 f 1 {number} A\n", n=9),
         lambda: sd.parse_sampling(f"n = 9, m = 1, popularity, odds = {number}"),
     ):
         refused(read, number, ValueError)

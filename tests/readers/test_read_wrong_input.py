@@ -137,14 +137,13 @@ A,u,> 9,9 | rank >9 is beyond the last of n = 9 || A,u,3,9,7 | 5 cells … 4 col
 
 == read(X, "my.run", n=9, qrels=QRELS)
 RUN2 Q0 b 3 0.5 A\n | line 5 … document 'b' … twice … query '2'
-RUN2 Q0 d 3 high A\n | my.run, line 5, score … 'high' is not a number
-RUN2 Q0 d 3 inf A\n | my.run, line 5, score … inf
-RUN2 Q0 d third 1 A\n | my.run, line 5, rank … 'third'
+RUN2 Q0 d 3 high A\n | my.run, line 5, column 'score' … 'high' is not a number
+RUN2 Q0 d 3 inf A\n | my.run, line 5, column 'score' … inf
 RUN\n2 Q0 d 3 1\nRUNRUN | line 6: 5 fields … has 6 || RUN2 Q0 d 3 1 A B\nRUN | line 5: 7 fields
 
 == read(RUN, "my.run", n=9, qrels=X)
-QRELS2 0 c 1\n | my.qrels, line 4 … document 'c' … judged twice
-QRELSQRELS2 0 d good\n | my.qrels, line 7, relevance … 'good'
+QRELS2 0 c 1\n | my.qrels, line 4 … document 'c' occurs twice for query '2'
+QRELSQRELS2 0 d good\n | my.qrels, line 7, column 'relevance' … 'good'
 1 0 a 0\n | my.qrels judges no document relevant || 7 0 a 1\n | share no query … '1' here, '7' there
 RUN | my.qrels does not hold qrels; give lines 'query
 rank,n\n3,9\n | my.qrels does not hold qrels; give lines 'query
