@@ -11,6 +11,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -18,8 +19,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import compute, parquet, types
 from pyarrow import csv as arrow_csv
+from pyarrow import parquet, types
 
 from sampledash.checks import Refusal, is_numeral
 from sampledash.readers import score_files
@@ -387,7 +388,7 @@ def _series(column: Any, *, label: bool) -> pd.Series[Any]:
 def _array_table(
     data: bytes, name: str, find: Callable[..., Layout]
 ) -> tuple[Layout, pd.DataFrame]:
-    """Parse a .npy file.
+    """Parse a .npy file: its columns are written as Parquet, and read by :func:`parquet_table`.
 
     Named fields become columns. A 1-D array holds the ranks of one system, named after the file; a
     2-D array has an instance in each row and a system in each column. A 2-D array with fractions
@@ -397,26 +398,33 @@ def _array_table(
     array = load_array(data, name)
     fields = array.dtype.names
     if fields is not None and array.ndim == 1:
-        headers = list(map(str, fields))
-        columns = [_field(array[field], field, name) for field in headers]
+        columns = {field: array[field] for field in fields}
     elif fields is None and array.ndim == 1:
-        headers, columns = ["rank"], [_native(array)]
+        columns = {"rank": array}
     elif array.ndim == 2 and array.dtype.kind == "f" and np.any(2 * array % 1 > 0):
-        ranks = score_files.ranks_of_scores(array[:, 0], array[:, 1:], name)
-        headers, columns = list(ranks), list(ranks.values())
+        columns = score_files.ranks_of_scores(array[:, 0], array[:, 1:], name)
     elif fields is None and array.ndim == 2:
         limits.SYSTEMS.check(array.shape[1], name)
-        limits.RANKS.check(array.size, name)
-        headers = [f"{stem_of(name)} {i + 1}" for i in range(array.shape[1])]
-        columns = [_native(column) for column in array.T]
+        columns = {f"{stem_of(name)} {i + 1}": column for i, column in enumerate(array.T)}
     else:
         raise ReadError(
             f"{name} has the shape {array.shape}; save one dimension (named fields, or the ranks "
             "of one system) or two (instances × systems)"
         )
-    source = find(name, "a numpy array", headers)
-    source.check_rows(len(array))
-    return source, pd.DataFrame(dict(enumerate(columns)), copy=False)
+    table = {}
+    for header, values in columns.items():
+        limits.check_name(header, name)
+        try:
+            table[header] = pa.array(_plain(values))
+        except Exception as error:  # numpy and pyarrow raise many types of errors
+            raise ReadError(
+                f"{name}: the field {header!r} holds neither numbers nor text in UTF-8 in each "
+                "row; leave it out"
+            ) from error
+    stream = io.BytesIO()
+    parquet.write_table(pa.table(table), stream, compression="none", use_dictionary=False)
+    source, cells = parquet_table(stream.getvalue(), name, find)
+    return replace(source, kind="a numpy array"), cells
 
 
 def load_array(data: bytes, name: str) -> NDArray[Any]:
@@ -446,36 +454,15 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
     return array
 
 
-def _field(values: NDArray[Any], field: str, name: str) -> Any:
-    where = f"{name}: the field {field!r}"
-    if values.ndim == 1 and (_is_number(values.dtype) or values.dtype.kind == "b"):
-        return _native(values)
-    if values.ndim != 1 or values.dtype.kind not in "US":
-        raise ReadError(
-            f"{where} holds neither numbers nor text in each row, but {values.dtype} of the shape "
-            f"{values.shape[1:]}; leave it out"
-        )
-    if values.dtype.itemsize > 4 * limits.LONGEST_NAME:
-        raise ReadError(
-            f"{where} holds text of more than {limits.LONGEST_NAME:,} characters; shorten it"
-        )
-    length = compute.utf8_length if values.dtype.kind == "U" else compute.binary_length
-    try:
-        text = pa.array(_native(values))
-        if np.any(np.strings.str_len(values) != length(text).to_numpy()):
-            raise ReadError(f"{where} holds text with zero bytes; write it anew")
-        return text.cast(pa.large_string()).dictionary_encode().to_pandas()
-    except (UnicodeDecodeError, pa.ArrowException):
-        raise ReadError(f"{where} holds text that is not UTF-8; write it anew") from None
-
-
 def _is_number(dtype: np.dtype[Any]) -> bool:
     """Return whether a type is a real number of at most 8 bytes, which every machine supports."""
     return dtype.kind in "iuf" and dtype.itemsize <= 8
 
 
-def _native(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a contiguous array in this machine's byte order; float16 becomes float64."""
-    if values.dtype == np.float16:
-        return values.astype(np.float64)
+def _plain(values: NDArray[Any]) -> Any:
+    """Return text as a list, and numbers in this machine's byte order."""
+    if values.dtype.kind == "S":
+        return [text.decode() for text in values.tolist()]
+    if values.dtype.kind == "U":
+        return values.tolist()
     return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
