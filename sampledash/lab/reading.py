@@ -50,10 +50,7 @@ _MEANINGS: dict[Role, _Meaning] = {
 _HEADLESS = ("user", "item", "rating", "timestamp")  # column names for a file without a header
 # A column name in a RecBole file ends with the type of the column, as in user_id:token.
 _TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")
-#: Units per second. The unit of a file is that in which times are dates in 1973..2128, which are
-#: _FROM to _TO seconds after 1970.
-_UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
-_FROM, _TO = 1e8, 5e9
+_FROM = 1e8  # a time as late as this is in seconds after 1970 or in a smaller unit
 _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep some of its users")
 
 
@@ -252,7 +249,7 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
 
 
 def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
-    """Convert times (numbers or dates) to whole numbers; raise an error if their units differ."""
+    """Convert times (numbers or dates) to whole numbers."""
     numeric = pd.api.types.is_numeric_dtype(cells.dtype)
     if not numeric and len(cells) and np.isnan(cells_of.parsed(cells)).all():
         codes, distinct = pd.factorize(cells)
@@ -266,17 +263,6 @@ def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
             raise ReadError(f"{place(cells.index[i])}: {got} such as 2026-01-31; write {what}")
         return dates.to_numpy("datetime64[ns]").astype(np.int64)[codes]
     times = cells_of.numbers(cells, place, what)
-    band = np.zeros(len(times), np.int8)
-    for number, factor in enumerate(_UNITS.values(), start=1):
-        band[(times >= _FROM * factor) & (times < _TO * factor)] = number
-    kinds = [kind for kind in np.unique(band).tolist() if kind]
-    if len(kinds) > 1:
-        before, at = sorted(int(np.argmax(band == kind)) for kind in kinds)[:2]
-        unit, other = (list(_UNITS)[band[row] - 1] for row in (at, before))
-        raise ReadError(
-            f"{place(cells.index[at])}: {times[at]:.0f} is a time in {unit}, and "
-            f"{times[before]:.0f} before it one in {other}; write all in one unit"
-        )
     if times.dtype.kind == "f" and np.any(times != np.floor(times)):
         times = np.round(times * 1e6)  # fractional times become whole numbers of millionths
     if (i := first(np.abs(times) >= checks.TOO_LARGE)) is not None:
@@ -336,10 +322,7 @@ def _occurring(interactions: Interactions) -> Interactions:
     if not interactions.size:
         return interactions
 
-    def used(labels: NDArray[Any], code: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-        occurs = np.bincount(code, minlength=len(labels)) > 0
-        return labels[occurs], (np.cumsum(occurs) - 1)[code]
-
-    users, user = used(interactions.users, interactions.user)
-    items, item = used(interactions.items, interactions.item)
-    return Interactions(users, items, user, item, interactions.rating, interactions.time)
+    users, user = np.unique(interactions.user, return_inverse=True)
+    items, item = np.unique(interactions.item, return_inverse=True)
+    labels = interactions.users[users], interactions.items[items]
+    return Interactions(*labels, user, item, interactions.rating, interactions.time)

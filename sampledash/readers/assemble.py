@@ -303,41 +303,20 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
     parts = [part.with_number("n_candidates", n) for part in parts]
     known = [part for part in parts if "n_candidates" in part.frame]
     names = " and ".join(part.name for part in known)
-    result: list[Ranks] = []
-    without: list[Ranks] = []
-    for part in parts:
-        if "n_candidates" in part.frame:
-            result.append(part)
-        elif (size := _n_of_others(part, known)) is not None:
-            note = f"n is taken from {names}: {part.name} does not say it."
-            result.append(part.with_columns(n_candidates=size).noted(note))
-        else:
-            without.append(part)
-    if without:
+    sizes = np.unique(np.concatenate([part.values("n_candidates") for part in known] or [[]]))
+    without = [part for part in parts if "n_candidates" not in part.frame]
+    if without and len(sizes) != 1:
         largest = max(int(part.values("rank").max()) for part in without)
         raise limits.MissingCandidates(
             f"{without[0].name} does not say n, the number of candidates that were ranked: "
             f"add a column n_candidates, or give n, as in n = 10000 (at least {max(largest, 2):,}, "
             "the largest rank)"
         )
-    return result
-
-
-def _n_of_others(part: Ranks, known: Sequence[Ranks]) -> Any:
-    """Return n from the parts ``known``: a number, or one per row of ``part``; None if unclear."""
-    if not known:
-        return None
-    others = pd.concat([other.frame for other in known])
-    n = others["n_candidates"]
-    if n.min() == n.max():
-        return n.iloc[0]
-    if not all("instance" in ranks.frame for ranks in (part, *known)):
-        return None
-    of_each = n.groupby(others["instance"].to_numpy()).agg(["min", "max"])
-    sizes = of_each["min"].reindex(part.frame["instance"].to_numpy())
-    if (of_each["min"] != of_each["max"]).any() or sizes.isna().any():
-        return None
-    return sizes.to_numpy(np.int64)
+    note = f"n is taken from {names}: this file does not say it."
+    return [
+        part if part in known else part.with_columns(n_candidates=int(sizes[0])).noted(note)
+        for part in parts
+    ]
 
 
 def _check_range(ranks: Ranks, shift: bool) -> None:

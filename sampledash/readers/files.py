@@ -154,7 +154,7 @@ def read_rank_sets(
         Name of the file in messages, or one per source; by default, that of the path or buffer.
     n
         Number of candidates per instance, relevant items included, for files without a column of n.
-        If None, n is taken from other files with the same instances or a single n.
+        If None, n is taken from other files with a single n.
     zero_based
         Whether the best rank is 0, in every file.
     instances

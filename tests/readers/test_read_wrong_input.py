@@ -156,13 +156,13 @@ RUN | my.run is a TREC run … qrels || QRELS | my.run says what is relevant, bu
 
 == parse_rank_text(X) | pasted text
 A: 1 x 3 | system 'A', value 2 … 'x' is not a number … from 1
-A: 1; B: 2.5 | system 'B', value 1 … '2.5' is not a whole number
+A: 1; B: 2.5 | system 'B', value 1 … 2.5 is not a whole number
 A: 3 12; n = 9 | system 'A', value 2 … rank 12 … n = 9 … larger n
 A: >>10, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: 3>10, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: 10,000 | system 'A', value 2 … '000' … without separators || 3 4\nA: 1 | '3 4' without a name
 A: 99999999999999999999 | system 'A', value 1 || A: 1; A: 2 | system 'A' twice
-A:,B\n1,2 | system 'A', value 1: 'B' is not || A 1\n3 4 | 'A 1' without || 3\n4 5 | '4 5' without
+A 1\n3 4 | 'A 1' without || 3\n4 5 | '4 5' without
 A: | no ranks for system 'A' || A 3 4 | 'A 3 4' … NAME: ranks || 3 4\n5 6 | '3 4' … NAME: ranks
  | no ranks … A: 3, 17, 250 ||  ; \n | no ranks || n = 9 | no ranks
 A: 3; n = many | 'n = many' without … n = 3706 || A: 3; n = 8; n = 9 | n twice, 8 and 9
