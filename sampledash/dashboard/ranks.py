@@ -239,7 +239,7 @@ def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
             st.rerun()
         _preview(ident, opened, options, None)
         raise _remedies(error, options) from None
-    st.caption(escaped(say.numbers(reading.summary)))
+    st.caption(escaped(say.numbers(reading.summary.numbers)))
     _preview(ident, opened, options, reading)
     return reading
 

@@ -93,48 +93,31 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
 class Summary:
     """Facts about rank sets that were read together, which a page states in a sentence."""
 
-    systems: tuple[str, ...]
-    rows: int  # number of ranks that were read
-    instances: tuple[int, ...]  # number of instances of each system (the sum of its counts)
-    n_low: int
-    n_high: int
-    smallest_rank: int  # counted from 1, even if the ranks in the file count from 0
-    largest_rank: int
-    max_relevant: int  # largest number of relevant items of an instance
-    has_ties: bool
-    has_mass: bool
-    has_counts: bool  # whether some row stands for several instances, or for a fraction of one
-    zero_based: bool = False  # whether 1 was added to each rank
-    censored: int = 0  # number of relevant items that TREC runs or lists lack
-    relevant: int = 0  # number of relevant items that TREC runs or lists should contain
-    beyond: int = 0  # number of ranks that are only known to lie beyond the end of a list
-    # Metrics with a cutoff up to this number are exact; None if all ranks are known.
-    largest_cutoff: int | None = None
+    numbers: Mapping[str, Any]  # facts about all rank sets together, by name
     files: tuple[Facts, ...] = ()
     doubts: tuple[str, ...] = ()  # sentences about what may be wrong, for a user to check
 
 
 def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Summary:
-    """Return the summary of rank sets; ``read`` holds further fields of :class:`Summary`."""
+    """Return the summary of rank sets; ``read`` holds further numbers."""
     cutoffs = [s.largest_cutoff for s in sets if s.largest_cutoff is not None]
-    return Summary(
-        systems=tuple(s.system for s in sets),
-        rows=sum(map(len, sets)),
-        instances=tuple(round(s.n_instances) for s in sets),
-        n_low=min(int(s.n.min()) for s in sets),
-        n_high=max(int(s.n.max()) for s in sets),
-        smallest_rank=min(int(s.ranks.min()) for s in sets),
-        largest_rank=max(int(s.ranks.max()) for s in sets),
-        max_relevant=max(s.max_relevant for s in sets),
-        has_ties=any(s.has_ties for s in sets),
-        has_mass=any(s.mass_above is not None for s in sets),
-        has_counts=any(bool(np.any(s.counts != 1)) for s in sets),
-        beyond=sum(int(s.beyond.sum()) for s in sets),
-        largest_cutoff=min(cutoffs) if cutoffs else None,
-        files=tuple(files),
-        doubts=(*(doubt for file in files for doubt in file.doubts), *_doubts(sets)),
-        **read,
-    )
+    numbers = {
+        "systems": tuple(s.system for s in sets),
+        "rows": sum(map(len, sets)),
+        "instances": tuple(round(s.n_instances) for s in sets),
+        "n_low": min(int(s.n.min()) for s in sets),
+        "n_high": max(int(s.n.max()) for s in sets),
+        "smallest_rank": min(int(s.ranks.min()) for s in sets),
+        "largest_rank": max(int(s.ranks.max()) for s in sets),
+        "max_relevant": max(s.max_relevant for s in sets),
+        "has_ties": any(s.has_ties for s in sets),
+        "has_mass": any(s.mass_above is not None for s in sets),
+        "has_counts": any(bool(np.any(s.counts != 1)) for s in sets),
+        "beyond": sum(int(s.beyond.sum()) for s in sets),  # ranks only known to be beyond a list
+        "largest_cutoff": min(cutoffs, default=None),  # None if all ranks are known
+    }
+    doubts = (*(doubt for file in files for doubt in file.doubts), *_doubts(sets))
+    return Summary(numbers | read, tuple(files), doubts)
 
 
 def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
@@ -268,13 +251,6 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
     if not ranks.shifts:
         return ranks
     rank = ranks.values("rank")
-    if "beyond" in ranks.frame:
-        length = rank - 1 + zero_based
-        if (i := first(ranks.values("beyond") & (length < 1))) is not None:
-            raise ReadError(
-                f"{ranks.place(i, 'rank')}: '>{rank[i] - 1}' leaves every rank open; write >10 for "
-                "an item that is not among the first 10"
-            )
     lowest = int(np.argmin(rank))
     value, where = int(rank[lowest]), ranks.place(lowest, "rank")
     if value < 0:
@@ -283,11 +259,9 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
             "correct it or remove the row"
         )
     if value == 0 and not zero_based:
-        seem = "rank 0, and no rank is negative, so the ranks seem to count from 0:"
-        if sampled:
-            seem = "sampled rank 0; the best sampled rank is 1: if yours count from 0,"
         raise limits.ZeroBasedRanks(
-            f"{where}: {seem} add 1 to each",
+            f"{where}: {'sampled ' * sampled}rank 0; the best is 1: if the ranks count from 0, add "
+            "1 to each",
             checks.Remedy("zero_based", True),
             ways={"The ranks count from 0: add 1": {"zero_based": True}},
         )
@@ -343,32 +317,22 @@ def _check_range(ranks: Ranks, shift: bool) -> None:
 
 
 def _check_repeats(ranks: Ranks, shift: bool) -> None:
-    """Refuse two equal ranks of one system and instance; the message names the first such pair."""
+    """Refuse two equal ranks of one system and instance, unless they are only known as >10."""
     keys = ["system", "instance", "rank"]
     if "instance" not in ranks.frame:
         return
     system, instance = (ranks.frame[key].cat for key in keys[:2])
     lists = np.sort(system.codes.astype(np.int64) * len(instance.categories) + instance.codes)
-    # The first condition is fast to check, and true if each pair of system and instance is unique.
-    if np.all(np.diff(lists)) or not ranks.frame.duplicated(keys).any():
+    if np.all(np.diff(lists)):  # a fast check: no instance has several ranks
         return
-    rows = np.flatnonzero(ranks.frame.duplicated(keys, keep=False))
-    if "beyond" in ranks.frame:
-        # Ignore ranks that are only known to be beyond the end of a list. They are written as the
-        # same number, although the items have different ranks.
-        known = np.flatnonzero(~ranks.values("beyond"))
-        rows = known[ranks.frame[keys].iloc[known].duplicated(keep=False)]
-        if not len(rows):
-            return
-    repeated = ranks.frame[keys].iloc[rows].set_axis(rows).sort_values(keys, kind="stable")
-    earlier, again = repeated.index[:2]
-    system, instance, rank = repeated.iloc[0]
-    where = ranks.place(earlier, "rank").removeprefix(f"{ranks.name}, ").split(", column ")[0]
-    raise ReadError(
-        f"{ranks.place(again, 'rank')}: system {system!r}, instance {str(instance)!r} has rank "
-        f"{rank - shift} twice, first in {where}; relevant items have distinct ranks: remove one "
-        "row"
-    )
+    known = ranks.only(~ranks.values("beyond")) if "beyond" in ranks.frame else ranks
+    if (i := first(known.frame.duplicated(keys))) is not None:
+        row = known.frame.iloc[i]
+        raise ReadError(
+            f"{known.place(i, 'rank')}: system {row['system']!r}, instance "
+            f"{str(row['instance'])!r} has rank {row['rank'] - shift} twice; relevant items have "
+            "distinct ranks: remove one row"
+        )
 
 
 def _rank_sets(parts: Sequence[Ranks], instances: Instances) -> list[RankSet]:
@@ -400,7 +364,7 @@ def _aligned(
     if "instance" not in first_frame or counted:
         # Rows without instance labels, and rows of histograms, cannot be paired between systems.
         # Compare only the number of instances of each system.
-        _check_totals(frames, name, counted)
+        _check_totals(frames, name)
         return frames
     fewest = most = _items(first_frame)
     for frame in frames.values():
@@ -420,11 +384,8 @@ def _items(frame: pd.DataFrame) -> NDArray[Any]:
     return np.bincount(instance.codes, minlength=len(instance.categories))
 
 
-def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> None:
-    """Raise an error if systems have different numbers of ranks or, with counts, of instances."""
-    what, remedy = "ranks", "give each one rank per instance, add an instance column"
-    if counted:
-        what, remedy = "instances by its counts", "complete the counts"
+def _check_totals(frames: dict[str, pd.DataFrame], name: str) -> None:
+    """Raise an error if systems have different numbers of instances."""
     sizes = {}
     for system, frame in frames.items():
         if "instance" in frame:
@@ -435,8 +396,8 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
     for other, total in others:
         if abs(total - size) > 1e-9 * size:
             raise _unless_as_they_are(
-                f"{name}: system {first_system!r} has {size:,.15g} {what} and {other!r} has "
-                f"{total:,.15g}; {remedy}"
+                f"{name}: system {first_system!r} has {size:,.15g} instances and {other!r} has "
+                f"{total:,.15g}; complete them, add an instance column"
             )
 
 

@@ -250,18 +250,16 @@ def whole(cells: pd.Series[Any], place: Place, what: str) -> Ints:
     return compact([array if array.dtype.kind in "iu" else array.astype(np.int64)])
 
 
-def beyond(cells: pd.Series[Any]) -> Flags | None:
-    """Return which cells are written like >10 (a rank that is larger than 10); None if none is."""
+def beyond(cells: pd.Series[Any]) -> Flags:
+    """Return which cells are written like >10 (a rank that is larger than 10)."""
     if pd.api.types.is_numeric_dtype(cells.dtype):
-        return None
-    flags = cells.astype(str).str.strip().str.startswith(">").to_numpy(dtype=bool)
-    return flags if flags.any() else None
+        return np.broadcast_to(np.False_, len(cells))
+    return cells.astype(str).str.strip().str.startswith(">").to_numpy(dtype=bool)
 
 
 def places(cells: pd.Series[Any], place: Place, what: str) -> Ints:
     """Return ranks as integers; a rank written >10 becomes 11, the smallest rank beyond 10."""
-    flags = beyond(cells)
-    if flags is None:
+    if not (flags := beyond(cells)).any():
         return whole(cells, place, what)
     bare = cells.astype(str).str.strip().str.removeprefix(">").str.strip()
     return whole(cells.astype(object).mask(flags, bare), place, what) + flags

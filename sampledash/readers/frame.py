@@ -206,8 +206,8 @@ def _long(source: Layout, cells: pd.DataFrame) -> Ranks:
             table[role] = read
     if "system" not in source.roles:
         unknown.refuse_merged(source, cells, table.get("instance"))
-    if (flags := beyond(cells[source.roles.index("rank")])) is not None:
-        table["beyond"] = flags
+    if (late := beyond(cells[source.roles.index("rank")])).any():
+        table["beyond"] = late
     return _without_zeros(Ranks(source, pd.DataFrame(table, copy=False), _facts(source, cells)))
 
 
@@ -338,8 +338,6 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
     columns = [i for i in numeric if i not in index]
     if not columns:
         raise _no_rank(source, "no column holds ranks")
-    if unknown.holds_no_ranks(source, cells, columns):
-        raise _no_rank(source, "nothing says that these are ranks")
     blank = next((i for i in others if source.headers[i] and _blank(cells[i]).all()), None)
     if blank is not None:
         raise ReadError(
@@ -368,11 +366,8 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
         "column": np.asarray(columns)[system],
         "rank": np.concatenate(ranks),
     }
-    flags = [beyond(x) for x in filled]
-    if any(flag is not None for flag in flags):
-        pairs = zip(flags, filled, strict=True)
-        every = [np.zeros(len(x), dtype=bool) if flag is None else flag for flag, x in pairs]
-        table["beyond"] = np.concatenate(every)
+    if (late := np.concatenate([beyond(x) for x in filled])).any():
+        table["beyond"] = late
     for role, values in (by_role | {"repetition": repetition}).items():
         if values is not None:
             table[role] = values[record]

@@ -173,11 +173,10 @@ def _ranks(systems: list[tuple[str, list[str]]]) -> Ranks:
         if (value := first(cells.str.match(r"0\d"))) is not None:  # the 000 of 10,000
             raise ReadError(f"{place(value)}: {words[value]!r} is no number; write {_WRITE}")
         read.append(places(cells, place, _WRITE))
-        flag = beyond(cells)
-        flags.append(np.zeros(len(cells), dtype=bool) if flag is None else flag)
+        flags.append(beyond(cells))
     table: dict[str, Any] = {"system": categories(column, source.headers), "column": column}
     table["rank"] = np.concatenate(read)
-    if np.any(late := np.concatenate(flags)):
+    if (late := np.concatenate(flags)).any():
         table["beyond"] = late
     index = np.concatenate([np.arange(len(words)) for _, words in systems])
     return Ranks(source, pd.DataFrame(table, index=index), Facts(_NAME, TYPED_RANKS))

@@ -348,7 +348,7 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
     n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     result = []
     for run, items in zip(runs, frames, strict=True):
-        frame, drawn = _placed(run.name, items.reset_index(drop=True), n, censored == "beyond")
+        frame = _placed(run.name, items.reset_index(drop=True), n, censored == "beyond")
         notes = []
         if left_out.any():
             left = _queries(int(left_out.sum()))
@@ -358,19 +358,14 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
         elif complaint is not None:
             notes.append(
                 "A missing item is read as tied with all documents that are not ranked: in random "
-                "order behind those that are, redrawn in every run."
-            )
-        if drawn:
-            notes.append(
-                f"{drawn:,} missing items share their query with another one: their places behind "
-                "the ranked documents were drawn once, always with the same seed."
+                "order behind those that are; if a query lacks several, with a fixed seed."
             )
         result.append(replace(run, frame=frame).noted(*notes))
     return result
 
 
-def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.DataFrame, int]:
-    """Return ranks, with missing items behind ranked ones, and how many had their order drawn."""
+def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> pd.DataFrame:
+    """Return ranks, with missing items behind ranked ones."""
     rank, tied, depth, lacks = (items[x].to_numpy() for x in ("rank", "ties", "depth", "lacks"))
     if (i := first(depth + lacks > n)) is not None:
         row = items.iloc[i]
@@ -390,7 +385,7 @@ def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.Da
         frame["ties"] = ties
     if beyond:
         frame["beyond"] = missed
-    return frame, 0 if beyond else int((missed & (lacks > 1)).sum())
+    return frame
 
 
 # ------------------------------------------- lists of recommendations, as frameworks save them

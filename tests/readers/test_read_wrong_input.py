@@ -53,9 +53,6 @@ user,n,A,B\nu,9,1,\nv,9,3,\n | line 2, column 'B': the column is blank; write ra
 ;system,rank,n\n;A,1,9\n;A,2,9\n;B,3,9\n | column ';system': it may name systems … read as one
 modell,A,B\nx,1,2\nx,2,2\ny,3,3\n | column 'modell': it may name systems, which would be read as
 user,of,rank,n\nu,a,1,9\nu,b,2,9\nv,c,1,9\nv,d,2,9\nv,a,3,9\n | column 'of': it may name systems
-name,price\nx,120\ny,125\n | NO_RANKS … nothing says
-day,name,A,B\n1.2.2024,x,1,3\n2.2.2024,y,2,4\n | NO_RANKS … 'A', 'B'; nothing says
-timestamp,A,B\n1600000000,1,3\n1600000009,2,4\n | NO_RANKS … 'A', 'B'; nothing says
 system,user,rank,n\nA,u,1,9\nA,v,2,9\nTotal,,3,9\n | line 4, column 'user': the cell is blank
 user,n,A,B\nu,9,1,2\nv,9,2,3\nTotal:,18,3,5\n | line 4, column 'user': 'Total:' seems to be no
 system,rank,n\nA,1,9\nA,2,9\nMean,2,9\n | line 4, column 'system': 'Mean' seems to be no system
@@ -63,9 +60,9 @@ system,rank,n\nA,1,9\nA,2,9\nMean,2,9\n | line 4, column 'system': 'Mean' seems 
 A,B,A\n1,2,3\n | ranks.csv, line 1: the column 'A' appears twice
 user,user_id,rank\n1,1,3\n | 'user' and 'user_id' both mean 'instance' … keep one
 HEADA,u,1,9\nA,u,2,8\n | instance 'u' … system 'A' … 9 and 8
-HEADA,u,4,50\nA,u,>10,50\nA,u,>10,50\nA,u,4,50\n | line 5 … 'u' has rank 4 twice, first in line 2;
+HEADA,u,4,50\nA,u,>10,50\nA,u,>10,50\nA,u,4,50\n | line 5 … 'u' has rank 4 twice;
 HEADB,u,1,9\nA,v,3,9\nB,u,1,9\nA,v,3,9\nA,u,5,9\nA,u,5,9\nA,u,4,9\nA,u,4,9\n
-    | line 4 … system 'B', instance 'u' has rank 1 twice, first in line 2;
+    | line 4 … system 'B', instance 'u' has rank 1 twice;
 system,rank,n\nX,1,900\nX,2,1e13\n | line 3, column 'n': n must be at most 1,000,000,000,000, got
 rank,n\n3,4611686018427387903\n | must be at most 1,000,000,000,000, got 4,611,686,018,427,387,903;
 rank,n,ties\n3,9,6\n4,9,6\n | line 3, column 'ties': rank 4 with 6 others tied does not fit n = 9;
@@ -95,13 +92,12 @@ HEADA,u,4,9\nA,v,0,9\n | line 3, column 'rank' … count from 0 … add 1 … ze
 == read(X, n=9, zero_based=True) | ranks.csv
 rank\n0\n9\n | line 3, column 'rank': rank 9 counting from 0 is beyond the last of n = 9 candidates;
 rank\n0\n>8\n | line 3, column 'rank': rank >8 counting from 0 is beyond the last of n = 9
-rank\n0\n>-1\n | line 3, column 'rank': '>-1' leaves every rank open; write >10 for an item
 rank\n0\n-1\n | line 3, column 'rank': rank -1 is below 0; correct it or remove the row
 rank,ties\n0,8\n3,6\n | line 3, column 'ties': rank 3 with 6 others tied does not fit n = 9;
 user,rank\nu,4\nu,3\nu,3\n | line 4, column 'rank': system 'ranks', instance 'u' has rank 3 twice
 
 == read(X, n=9) | ranks.csv | DifferentInstances
-system,rank,count\nA,1,3\nA,2,4\nB,5,8\n | 'A' has 7 instances by its counts and 'B' has 8; complete
+system,rank,count\nA,1,3\nA,2,4\nB,5,8\n | 'A' has 7 instances and 'B' has 8; complete
 system,rank,count\nA,1,1e6\nB,5,1000000.01\n | 'A' has 1,000,000 … and 'B' has 1,000,000.01;
 user,A,B\nu,1,2\nv,,\nw,3,\n | 'w' has 1 relevant item in 'A' and 0 in 'B'. All share 1 of 2
 
@@ -132,7 +128,7 @@ A,u,3,many | column 'n' … 'many' is not a number … number of candidates
 A,u,1,1 | column 'n' … at least 2 … got 1 || A,,3,9 | column 'user' … blank … label of the user
 ,u,3,9 | column 'system' … blank … name of the system
 A,u,> ten,9 | column 'rank': 'ten' is not a number
-A,u,> 0,9 | column 'rank': '>0' leaves every rank open || A,u,> -2,9 | '>-2' leaves every rank open
+A,u,> -2,9 | column 'rank': rank -1 is below 1
 A,u,> 9,9 | rank >9 is beyond the last of n = 9 || A,u,3,9,7 | 5 cells … 4 columns … quote
 
 == read(X, "my.run", n=9, qrels=QRELS)
@@ -197,7 +193,7 @@ system,sampled_rank,n,m\nX,3,50,9\nX,>5,50,9\n | line 3 … estimates need every
 
 == sampled(X, n=9, m=3) | s.csv
 system,score\nX,0.5\n | NO_RANKS … 'system', 'score'
-system,sampled_rank\nX,0\n | sampled rank 0; the best sampled rank is 1 … count from 0, add 1 to
+system,sampled_rank\nX,0\n | sampled rank 0; the best is 1 … count from 0, add 1 to
 
 == sampled_sets(open_text(X)) | pasted text
 SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … correct it
