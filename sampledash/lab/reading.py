@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from sampledash.readers import columns as cells_of
 from sampledash.readers import tables
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import ITEMS, TIMES, Place, first
-from sampledash.readers.frame import Facts, by_names, facts_of
+from sampledash.readers.frame import Facts, by_names, facts_of, parsed_cells
 from sampledash.readers.upload_limits import ReadError
 from sampledash.types import Flags, Ints
 
@@ -28,25 +28,6 @@ Role = Literal["user", "item", "rating", "time"]
 Chosen = dict[Role, str | None]  # names of columns; None: a usual name, "": no such column
 
 
-class _Meaning(NamedTuple):
-    """The words that describe the role of a column in messages, and the usual headers."""
-
-    means: str  # description of the column in messages
-    write: str  # advice in error messages: what to write in a cell
-    #: Usual names, separated by spaces, in the form of :func:`~sampledash.readers.columns.bare`.
-    names: str
-
-
-_MEANINGS: dict[Role, _Meaning] = {
-    "user": _Meaning("user", "the label of the user",
-                     "user userid uid customerid customer reviewerid reviewer "
-                     "visitorid memberid queryid query sessionid session"),
-    "item": _Meaning("item", "the label of the item", ITEMS),
-    "rating": _Meaning("rating", "a number, or leave the column out",
-                       "rating ratings score stars starrating overall preference value"),
-    "time": _Meaning("place in time",
-                     "a whole number or a date, in every row, or leave the column out", TIMES),
-}  # fmt: skip
 _HEADLESS = ("user", "item", "rating", "timestamp")  # column names for a file without a header
 # A column name in a RecBole file ends with the type of the column, as in user_id:token.
 _TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")
@@ -192,8 +173,7 @@ def open_interactions(
     kind = limits.kind_of(data, called)
     if kind == "array":
         raise ReadError(f"{called} is a numpy array, which names no columns; save a CSV or Parquet")
-    names = {role: meaning.names for role, meaning in _MEANINGS.items()}
-    find = partial(by_names, names=names, chosen=chosen)
+    find = partial(by_names, roles=_ROLES, chosen=chosen)
     if kind == "text":
         limits.check_lines(data, called)
         start = next((line for line in cells_of.stream(data) if line.strip()), "")
@@ -203,14 +183,9 @@ def open_interactions(
         table, cells = tables.text_table(data, called, find, delimiter, **form)
     else:
         table, cells = tables.parquet_table(data, called, find)
-    values: dict[Role, Any] = {}
-    for role, meaning in _MEANINGS.items():
-        if (i := table.find(role)) is not None:
-            values[role] = _READ[role](cells[i], partial(table.place, column=i), meaning.write)
-            del cells[i]
+    values = parsed_cells(table, cells, _ROLES)
     note = "There is no header line: columns are told by their place and first values."
-    means = {role: meaning.means for role, meaning in _MEANINGS.items()}
-    facts = facts_of(table, means, [note] * (not table.headed), _doubts(called, values))
+    facts = facts_of(table, _ROLES, [note] * (not table.headed), _doubts(called, values))
     who, what = values["user"], values["item"]
     interactions = Interactions(
         np.asarray(who.categories),
@@ -277,12 +252,16 @@ def _ratings(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
     return ratings
 
 
-_READ: dict[Role, Callable[..., Any]] = {
-    "user": cells_of.labels,
-    "item": cells_of.labels,
-    "rating": _ratings,
-    "time": _times,
-}
+_ROLES: dict[Role, cells_of.Role] = {
+    "user": cells_of.Role(cells_of.labels, "many", "user", "the label of the user",
+                          "user userid uid customerid customer reviewerid reviewer "
+                          "visitorid memberid queryid query sessionid session"),
+    "item": cells_of.Role(cells_of.labels, "many", "item", "the label of the item", ITEMS),
+    "rating": cells_of.Role(_ratings, "real", "rating", "a number, or leave the column out",
+                            "rating ratings score stars starrating overall preference value"),
+    "time": cells_of.Role(_times, "whole", "place in time",
+                          "a whole number or a date, in every row, or leave the column out", TIMES),
+}  # fmt: skip
 
 
 def _doubts(name: str, values: Mapping[Role, Any]) -> tuple[str, ...]:

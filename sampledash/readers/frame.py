@@ -24,6 +24,7 @@ from sampledash.readers.columns import (
     SAMPLED,
     TYPED_RANKS,
     Layout,
+    Role,
     bare,
     beyond,
     categories,
@@ -253,14 +254,14 @@ def _pairs(column: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categ
 
 def facts_of(
     source: Layout,
-    means: Mapping[Any, str],
+    roles: Mapping[Any, Role],
     notes: Iterable[str] = (),
     doubts: Iterable[str] = (),
     systems: Sequence[int] = (),
 ) -> Facts:
-    """Return the facts about a table; ``means`` describes each role, ``systems`` are columns."""
+    """Return the facts about a table; ``systems`` are columns of ranks."""
     pairs = list(zip(source.headers, source.roles, strict=True))
-    used = [(header, means[role]) for header, role in pairs if role is not None]
+    used = [(header, roles[role].means) for header, role in pairs if role is not None]
     used += [(source.headers[i], "ranks of this system") for i in systems]
     unused = [x for i, (x, role) in enumerate(pairs) if x and role is None and i not in systems]
     return Facts(source.name, source.kind, tuple(used), tuple(unused), tuple(notes), tuple(doubts))
@@ -272,7 +273,17 @@ def _facts(source: Layout, cells: pd.DataFrame, systems: Sequence[int] = ()) -> 
         for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True))
         if role == "repetition" and cells[i].nunique() < 2
     ]
-    return facts_of(source, {x: y.means for x, y in ROLES.items()}, notes, systems=systems)
+    return facts_of(source, ROLES, notes, systems=systems)
+
+
+def parsed_cells(source: Layout, cells: pd.DataFrame, roles: Mapping[Any, Role]) -> dict[str, Any]:
+    """Return the parsed column of each role, and remove the cells of these columns."""
+    pairs = ((role, source.find(role)) for role in roles)
+    return {
+        role: roles[role].read(cells.pop(i), partial(source.place, column=i), roles[role].write)
+        for role, i in pairs
+        if i is not None
+    }
 
 
 def by_names(
@@ -281,24 +292,23 @@ def by_names(
     headers: Sequence[str],
     line: int | None = None,
     *,
-    names: Mapping[Any, str],
+    roles: Mapping[Any, Role],
     chosen: Mapping[Any, str | None] = MappingProxyType({}),
     **text: Any,
 ) -> Layout:
-    """Find the column of each role in ``names``: the chosen one, else the first with a usual name.
+    """Find the column of each of ``roles``: the chosen one, else the first with a usual name.
 
-    ``names`` holds the usual names of each role, separated by spaces. A chosen name ``""`` means
-    that there is no such column.
+    A chosen name ``""`` means that there is no such column.
     """
     headers = [header.strip() for header in headers]
     refuse_repeated(headers, name)
     known = [bare(header) for header in headers]
-    roles: list[Any] = [None] * len(headers)
-    for role, usual_names in names.items():
+    matched: list[Any] = [None] * len(headers)
+    for role, usual_role in roles.items():
         wanted = chosen.get(role)
         if wanted is None:
-            usual = (known.index(n) for n in map(bare, usual_names.split()) if n in known)
-            column = next((i for i in usual if roles[i] is None), None)
+            usual = (known.index(n) for n in map(bare, usual_role.names) if n in known)
+            column = next((i for i in usual if matched[i] is None), None)
             if column is not None:  # refuse a file with columns rating and Rating, for example
                 refuse_repeated([x for x in known if x == known[column]], name)
         elif wanted == "":
@@ -311,20 +321,20 @@ def by_names(
                 f"found {_listed(headers)}"
             )
         if column is not None:
-            if roles[column] is not None:
+            if matched[column] is not None:
                 raise ReadError(
-                    f"{name}: the column {headers[column]!r} cannot be both {roles[column]} and "
+                    f"{name}: the column {headers[column]!r} cannot be both {matched[column]} and "
                     f"{role}; choose another one"
                 )
-            roles[column] = role
+            matched[column] = role
     for role in ("user", "item"):
-        if role not in roles:
+        if role not in matched:
             raise ReadError(
                 f"{name} has no column of {role}s: found {_listed(headers)}; name one {role}_id, "
                 "or say which it is",
                 checks.Remedy(role, ...),
             )
-    return Layout(name, kind, tuple(headers), tuple(roles), **text)
+    return Layout(name, kind, tuple(headers), tuple(matched), **text)
 
 
 def _listed(headers: Sequence[str]) -> str:

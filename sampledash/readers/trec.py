@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import itertools
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -32,6 +31,7 @@ from sampledash.readers.columns import (
     TIMES,
     Holds,
     Layout,
+    Role,
     bare,
     categories,
     first,
@@ -40,7 +40,7 @@ from sampledash.readers.columns import (
     role_of,
     whole,
 )
-from sampledash.readers.frame import Facts, Ranks, by_names, facts_of
+from sampledash.readers.frame import Facts, Ranks, by_names, facts_of, parsed_cells
 from sampledash.readers.tables import SMALL, arrow_frame
 from sampledash.readers.upload_limits import CensoredItems, FileKind, ReadError, check_utf8, stem_of
 from sampledash.types import Ints
@@ -55,15 +55,16 @@ _ROLES: dict[TrecKind, tuple[str | None, ...]] = {
     "run": ("user", None, "item", None, "score", "system"),
     "qrels": ("user", None, "item", "relevance"),
 }
-# For each role: its parser, its kind of content, what error messages ask for, and its meaning.
-_READ: dict[str, tuple[Callable[..., Any], Holds, str, str]] = {
-    "system": (labels, "few", "the name of the system", "system"),
-    "user": (labels, "many", "the label of the query or user", "instance"),
-    "item": (labels, "many", "the label of the document or item", "relevant or not"),
-    "rank": (whole, "whole", "a whole number", "rank in the list"),
-    "score": (numbers, "real", "a number", "rank, by decreasing score"),
-    "relevance": (whole, "whole", "a whole number", "relevant if 1 or more"),
-}
+#: Roles of the columns of runs, qrels, lists and test items, with the headers in lists.
+_COLUMNS = {
+    "system": ROLES["system"],
+    "user": ROLES["instance"],
+    "item": Role(labels, "many", "relevant or not", "the label of the document or item", ITEMS),
+    "rank": Role(whole, "whole", "rank in the list", "a whole number", ROLES["rank"].written),
+    "score": Role(numbers, "real", "rank, by decreasing score", "a number",
+                  "score rating prediction relevance"),
+    "relevance": Role(whole, "whole", "relevant if 1 or more", "a whole number", ""),
+}  # fmt: skip
 # Indices of the fields that hold a number in a TREC line, but text in the header of a table.
 _NUMBERS: dict[TrecKind, tuple[int, ...]] = {"run": (3, 4), "qrels": (1, 3)}
 _INTEGER = r"[+-]?[0-9]+"
@@ -132,10 +133,7 @@ def read_trec(data: bytes, name: str, kind: TrecKind) -> Trec:
 
 def _parsed(source: Layout, cells: pd.DataFrame, kind: TrecKind, *, listed: bool) -> Trec:
     """Parse the cells of each role; refuse invalid cells and repeated items."""
-    columns = {}
-    for role, (read, _, what, _) in _READ.items():
-        if (i := source.find(role)) is not None:
-            columns[role] = read(cells[i], partial(source.place, column=i), what)
+    columns = parsed_cells(source, cells, _COLUMNS)
     if kind == "qrels":
         columns.setdefault("relevance", np.ones(len(cells), np.int64))
     else:
@@ -156,15 +154,14 @@ def _parsed(source: Layout, cells: pd.DataFrame, kind: TrecKind, *, listed: bool
             f"{str(frame['item'][i])!r} occurs twice for {user} {str(frame['user'][i])!r}; remove "
             "one line"
         )
-    means = {role: row[-1] for role, row in _READ.items()}
-    return Trec(kind, frame, facts_of(source, means), listed)
+    return Trec(kind, frame, facts_of(source, _COLUMNS), listed)
 
 
 def _cells(source: Layout) -> pd.DataFrame:
     """Split a TREC file into a frame with a column per field, at spaces and tabs."""
     data, fields = source.data or b"", source.headers
     pairs = enumerate(source.roles)
-    holds = {i: None if role is None else _READ[role][1] for i, role in pairs}
+    holds = {i: None if role is None else _COLUMNS[role].holds for i, role in pairs}
     start = next(line for line in io.BytesIO(data) if line.strip())
     for delimiter in " \t" if len(data) >= SMALL else "":
         if start.count(delimiter.encode()) == len(fields) - 1:
@@ -390,7 +387,6 @@ def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> pd.DataFram
 
 # ------------------------------------------- lists of recommendations, as frameworks save them
 
-_SCORES = "score rating prediction relevance"
 # Roles of columns that occur only in tables of ranks, not in lists of recommendations.
 _OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}
 
@@ -407,7 +403,7 @@ def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
         return None
     if "rank" in roles:
         return "list or ranks"
-    scored = next((name for name in _SCORES.split() if name in names), None)
+    scored = next((name for name in _COLUMNS["score"].names if name in names), None)
     # A file with ratings and times holds test items of a data set. A file with ratings but no times
     # holds lists of recommendations: RePlay and WarpRec write scores in a column "rating".
     if scored is None or (scored == "rating" and set(names) & set(TIMES.split())):
@@ -417,13 +413,13 @@ def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
 
 def read_list(data: bytes, name: str, kind: FileKind, content: Literal["items", "list"]) -> Trec:
     """Parse a list of recommendations or test items; refuse invalid cells and repeated items."""
-    names = {"user": ROLES["instance"].written, "item": ITEMS}
+    wanted = ["user", "item"]
     if content == "list":
-        scored = {*_SCORES.split()} & {*map(bare, tables.headers_of(data, kind))}
+        scored = {*_COLUMNS["score"].names} & {*map(bare, tables.headers_of(data, kind))}
         # Ranks are ignored beside scores, because items are ordered by score.
-        order = {"score": _SCORES} if scored else {"rank": ROLES["rank"].written}
-        names |= {"system": ROLES["system"].written} | order
-    source, cells = tables.read_table(data, name, kind, partial(by_names, names=names))
+        wanted += ["system", "score" if scored else "rank"]
+    roles = {role: _COLUMNS[role] for role in wanted}
+    source, cells = tables.read_table(data, name, kind, partial(by_names, roles=roles))
     # Leave out rows with the score -inf, which marks items that are no candidates.
     if (i := source.find("score")) is not None:
         written = cells[i]
