@@ -185,7 +185,7 @@ def open_interactions(
         table, cells = tables.parquet_table(data, called, find)
     values = parsed_cells(table, cells, _ROLES)
     note = "There is no header line: columns are told by their place and first values."
-    facts = facts_of(table, _ROLES, [note] * (not table.headed), _doubts(called, values))
+    facts = facts_of(table, _ROLES, [note] * (not table.headed))
     who, what = values["user"], values["item"]
     interactions = Interactions(
         np.asarray(who.categories),
@@ -262,17 +262,6 @@ _ROLES: dict[Role, cells_of.Role] = {
     "time": cells_of.Role(_times, "whole", "place in time",
                           "a whole number or a date, in every row, or leave the column out", TIMES),
 }  # fmt: skip
-
-
-def _doubts(name: str, values: Mapping[Role, Any]) -> tuple[str, ...]:
-    """Return warnings about ratings and times that may be wrong."""
-    doubts, rating, time = [], values.get("rating"), values.get("time")
-    if rating is not None and len(rating) and np.ptp(rating) == 0:
-        doubts.append(f"Every rating of {name} is {rating[0]:g}: they tell nothing.")
-    if time is not None and (time == 0).any() and time.max() >= _FROM:
-        unknown = counted(int((time == 0).sum()), "interaction")
-        doubts.append(f"The time of {unknown} in {name} is 0: is it unknown? It comes first then.")
-    return tuple(doubts)
 
 
 def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:

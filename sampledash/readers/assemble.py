@@ -33,6 +33,7 @@ _SAMPLE = 1010  # if no rank is larger than this, ranks may be among up to 1,000
 _MANY = 5  # there is no warning if n is less than this many times the largest rank
 # Lists look cut off if at least this share of the ranks of a system equals the largest rank.
 _PILE = 0.2
+_AS_THEY_ARE = {"Compare them as they are": {"instances": "any"}}  # text of a button, and options
 
 
 def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
@@ -200,7 +201,6 @@ class Opened:
     ) -> Reading:
         """Return rank sets and their summary; :func:`read_rank_sets` explains the options."""
         checks.choice("censored", censored, get_args(Censored))
-        checks.choice("runs", runs, ("averaged", "apart"))
         if part := next((part for part in self.tables if part.source.sampled), None):
             raise ReadError(
                 f"{part.name} holds sampled ranks (its columns say so), which do not tell "
@@ -395,19 +395,12 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str) -> None:
     (first_system, size), *others = sizes.items()
     for other, total in others:
         if abs(total - size) > 1e-9 * size:
-            raise _unless_as_they_are(
+            raise DifferentInstances(
                 f"{name}: system {first_system!r} has {size:,.15g} instances and {other!r} has "
-                f"{total:,.15g}; complete them, add an instance column"
+                f"{total:,.15g}; complete them, label the instances, or compare them as they are",
+                checks.Remedy("instances", "any"),
+                ways=_AS_THEY_ARE,
             )
-
-
-def _unless_as_they_are(why: str) -> DifferentInstances:
-    """Return the error with the option to compare systems with different instances."""
-    return DifferentInstances(
-        f"{why}, or compare them as they are",
-        checks.Remedy("instances", "any"),
-        ways={"Compare them as they are": {"instances": "any"}},
-    )
 
 
 def _different(
@@ -423,10 +416,13 @@ def _different(
     low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
     what = f"the systems cover different instances: {str(labels[differ[0]])!r} has "
     what += f"{counted(sizes[high], 'relevant item')} in {high!r} and {sizes[low]} in {low!r}"
-    what += f" (1 of {len(differ):,} such instances)" * (len(differ) > 1)
     shared = int(((fewest == most) & (fewest > 0)).sum())
     if not shared:
-        return _unless_as_they_are(f"{name}: {what}. The systems share none: complete the file")
+        return DifferentInstances(
+            f"{name}: {what}. They share none: complete the file, or compare them as they are",
+            checks.Remedy("instances", "any"),
+            ways=_AS_THEY_ARE,
+        )
     return DifferentInstances(
         f"{name}: {what}. All share {shared:,} of {int((most > 0).sum()):,} instances: compare "
         "those",

@@ -8,7 +8,6 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from threading import Lock
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -467,11 +466,7 @@ def example(name: str) -> list[RankSet]:
     """
     if checks.text("name", name) not in EXAMPLES:
         raise ValueError(f"unknown example {checks.shown(name)}: known are {', '.join(EXAMPLES)}")
-    with _READING:
-        return list(_example(name))
-
-
-_READING = Lock()  # held while an example is read, so that concurrent requests read it only once
+    return list(_example(name))
 
 
 @cache

@@ -150,12 +150,8 @@ def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
     """Return the ranks of a long table (with a rank column) or a wide one (a column per system)."""
     if "rank" in source.roles:
         return _without_total(_long(source, cells))
-    if "system" in source.roles:
-        raise _no_rank(source, "a file with a system column needs one")
-    for role in ("ties", "mass_above", "count"):
-        if (i := source.find(role)) is not None:
-            header = source.headers[i]
-            raise _no_rank(source, f"a file with {header!r} needs one, and one row per rank")
+    if {"system", "ties", "mass_above", "count"} & {*source.roles}:
+        raise _no_rank(source)
     return _without_total(_wide(source, cells))
 
 
@@ -174,12 +170,12 @@ def _without_total(ranks: Ranks) -> Ranks:
     return ranks
 
 
-def _no_rank(source: Layout, why: str) -> ReadError:
-    headers = [header if len(header) <= 40 else header[:37] + "..." for header in source.headers]
+def _no_rank(source: Layout) -> ReadError:
+    headers = few((repr(header[:40]) for header in source.headers), 12)
     return ReadError(
-        f"{source.name} has no rank column: found {few(map(repr, headers), 12)}; {why}. Name it "
-        f"rank, or {SAMPLED} for ranks among sampled negatives; or write one column of ranks per "
-        "system, separated by commas, semicolons or tabs"
+        f"{source.name} has no rank column: found {headers}. Name it rank, or {SAMPLED} for ranks "
+        "among sampled negatives; or write one column of ranks per system, separated by commas, "
+        "semicolons or tabs"
     )
 
 
@@ -209,7 +205,7 @@ def _long(source: Layout, cells: pd.DataFrame) -> Ranks:
         unknown.refuse_merged(source, cells, table.get("instance"))
     if (late := beyond(cells[source.roles.index("rank")])).any():
         table["beyond"] = late
-    return _without_zeros(Ranks(source, pd.DataFrame(table, copy=False), _facts(source, cells)))
+    return _without_zeros(Ranks(source, pd.DataFrame(table, copy=False), facts_of(source, ROLES)))
 
 
 def _without_zeros(ranks: Ranks) -> Ranks:
@@ -267,16 +263,7 @@ def facts_of(
     return Facts(source.name, source.kind, tuple(used), tuple(unused), tuple(notes), tuple(doubts))
 
 
-def _facts(source: Layout, cells: pd.DataFrame, systems: Sequence[int] = ()) -> Facts:
-    notes = [
-        f"{header} is the same everywhere and says nothing."
-        for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True))
-        if role == "repetition" and cells[i].nunique() < 2
-    ]
-    return facts_of(source, ROLES, notes, systems=systems)
-
-
-def parsed_cells(source: Layout, cells: pd.DataFrame, roles: Mapping[Any, Role]) -> dict[str, Any]:
+def parsed_cells(source: Layout, cells: Any, roles: Mapping[Any, Role]) -> dict[Any, Any]:
     """Return the parsed column of each role, and remove the cells of these columns."""
     pairs = ((role, source.find(role)) for role in roles)
     return {
@@ -347,7 +334,7 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
     index = [i for i in numeric if unknown.is_index(source, i, cells[i])]
     columns = [i for i in numeric if i not in index]
     if not columns:
-        raise _no_rank(source, "no column holds ranks")
+        raise _no_rank(source)
     blank = next((i for i in others if source.headers[i] and _blank(cells[i]).all()), None)
     if blank is not None:
         raise ReadError(
@@ -382,7 +369,9 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
         if values is not None:
             table[role] = values[record]
     names = [source.headers[i] or "(no name)" for i in index]
-    read = Ranks(source, pd.DataFrame(table, index=record), _facts(source, cells, columns))
+    read = Ranks(
+        source, pd.DataFrame(table, index=record), facts_of(source, ROLES, systems=columns)
+    )
     return read.noted(*(f"{name} numbers the rows, and is left out." for name in names))
 
 

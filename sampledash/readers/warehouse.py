@@ -264,19 +264,15 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
 
 def _numbers(table: Table, header: str, name: str) -> Any:
     """Return the numbers in a column of text; refuse text that is no number."""
-    import ibis
-
-    text = table[header]
-    plain = text.re_replace(r"\s", "").lower()
-    nan = plain.isin(["nan", "-nan"])
-    number = plain.re_search(rf"^({NUMERAL}|[+-]?inf)?$")
-    wrong = table.filter(~(nan | number).fill_null(True)).select(header)
+    text = table[header].re_replace(r"\s", "").lower().nullif("")
+    number = text.re_search(rf"^({NUMERAL}|[+-]?inf|-?nan)$")
+    wrong = table.filter(~number.fill_null(True)).select(header)
     if size := int(wrong.count().to_pyarrow().as_py()):
         raise ReadError(
             f"{name}: {counted(size, 'score is no number', 'scores are no numbers')}, such as "
             f"{shown(wrong.limit(1).to_pyarrow()[0][0].as_py())}; write them with the digits 0 to 9"
         )
-    return ibis.ifelse(nan, float("nan"), plain.try_cast("float64"))
+    return text.re_replace("^-nan$", "nan").try_cast("float64")
 
 
 def _is(flag: Any, words: tuple[str, ...]) -> Any:

@@ -221,19 +221,6 @@ def test_what_counts_is_what_lists_say(timed, duplicates, implicit):
         assert read(text, **more, **chosen, name="x.csv") == chosen_rows
 
 
-def test_doubts():
-    for rows, doubt in (
-        ("1,2,4,5 1,3,4,6", "Every rating of i.csv is 4: they tell nothing."),
-        ("1,2,4,0 1,3,5,0 1,4,5,100000000", "The time of 2 interactions in i.csv is 0: is it un"),
-        ("1,2,4,0 1,3,5,100000000", "The time of 1 interaction in i.csv is 0: is it unknown?"),
-        ("1,2,4,0 1,3,5,99999999", ""),
-        ("1,2,4,1 1,3,5,100000000", ""),
-    ):
-        text = "\n".join(["user,item,rating,time", *rows.split()])
-        doubts = open_interactions(buffer(text, "i.csv")).facts.doubts
-        assert [x[: len(doubt)] for x in doubts] == [doubt] * bool(doubt)
-
-
 WRONG = """
 a,b\\n1,2\\n | i.csv has no column of users: found 'a', 'b'; name one user_id … user=...
 a,,b,c,d,e,f,g,h,i,j\\n1,2\\n | users: found 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h' and 2 more; name

@@ -169,7 +169,6 @@ def test_what_was_understood_and_done_is_told():
     assert set(found.files[0].notes) == {
         "2 rows with count 0 left out.",
         "Ranks were counted from 0: 1 was added to each.",
-        "seed is the same everywhere and says nothing.",
     }
 
 

@@ -25,7 +25,6 @@ SHORT = {
     "ADAPTIVE": "system,sampled_rank,n,m,adaptive\nA,1,100,20,yes\nA,4,100,10",
     "NO_RANKS": "has no rank column … rank, or sampled_rank for ranks among sampled",
     "FORTY": "h" * 40,
-    "ENDED": "h" * 37 + "...",
     "LONG": "1000000000" * 4,
     "\\ud800": "\ud800",
     "TEN": "".join(f"{i},99,{90 - i}\n" for i in range(1, 11)),
@@ -40,12 +39,12 @@ TABLE = r"""
 == read(X) | ranks.csv
 HEAD\nA,"two\nlines",1,9\n\n   \nA,v,99,9\n | line 7, column 'rank': rank 99
 HEAD | ranks.csv has a header line but no rows || rank,count,n\n3,0,9\n4,0,9\n | every count is 0
-system,user,score\nA,u,1\n | NO_RANKS … 'system', 'user', 'score' … system column
-user,n\nu,9\n | NO_RANKS … 'user', 'n' … no column holds ranks
-count,A\n5,5\n | NO_RANKS … 'count' needs
-ties,A\n0,5\n | NO_RANKS … found 'ties', 'A'; a file with 'ties' needs one, and one row per rank.
-a,b,c,d,e,f,g,h,i,j,k,l,m\nx,x,x,x,x,x,x,x,x,x,x,x,x\n | 'k', 'l' and 1 more; no column holds ranks.
-FORTY,FORTYi,\nx,x,x\n | found 'FORTY', 'ENDED', ''; no column holds ranks.
+system,user,score\nA,u,1\n | NO_RANKS … 'system', 'user', 'score'
+user,n\nu,9\n | NO_RANKS … 'user', 'n'
+count,A\n5,5\n | NO_RANKS … 'count', 'A'
+ties,A\n0,5\n | NO_RANKS … found 'ties', 'A'. Name
+a,b,c,d,e,f,g,h,i,j,k,l,m\nx,x,x,x,x,x,x,x,x,x,x,x,x\n | 'k', 'l' and 1 more. Name it
+FORTY,FORTYi,\nx,x,x\n | found 'FORTY', 'FORTY', ''. Name it
 user,n,A,B\nu,9,1,2\nv,9,3,7.5\n | line 3, column 'B': 7.5 is not a whole number … remove the
 n,A\n2,1\n1,1\n | line 3, column 'n': n must be at least 2, got 1; correct it
 user,n,A,B\nu,9,1,5%\nv,9,3,7%\n | line 2, column 'B': '5%' is not a number … remove the column
@@ -103,17 +102,17 @@ user,A,B\nu,1,2\nv,,\nw,3,\n | 'w' has 1 relevant item in 'A' and 0 in 'B'. All 
 
 == read(X) | ranks.csv | DifferentInstances
 system,user,rank,count,n\nA,u,1,1,9\nA,v,2,1,9\nB,u,3,1,9\nB,w,4,1,9\n
-    | 'v' has 1 relevant item in 'A' and 0 in 'B' (1 of 2 such instances)
+    | 'v' has 1 relevant item in 'A' and 0 in 'B'
 HEADA,u,1,9\nB,v,1,9\n
-    | 'u' has 1 relevant item in 'A' and 0 … The systems share none: complete … instances="any"
+    | 'u' has 1 relevant item in 'A' and 0 … They share none: complete … instances="any"
 HEADA,u,1,9\nA,u,2,9\nB,u,3,9\nB,u,4,9\nC,u,5,9\n | 'u' has 2 relevant items in 'A' and 1 in 'C'.
 HEADS0,u0,1,9\nS1,u1,1,9\nS2,u2,1,9\nS3,u3,1,9\nS4,u4,1,9\nS5,u5,1,9\n
-    | 'u0' has 1 relevant item in 'S0' and 0 in 'S1' (1 of 6 such instances)
+    | 'u0' has 1 relevant item in 'S0' and 0 in 'S1'
 
 == read(X, n=9, instances="shared") | ranks.csv | DifferentInstances
 HEADA,u,1,9\nB,v,1,9\n | share none
 user,A,B\nu,1,\nv,,2\nw,,\n | share none
-HEADA,u,1,9\nA,u,2,9\nB,u,3,9\n | 1 in 'B'. The systems share none: complete
+HEADA,u,1,9\nA,u,2,9\nB,u,3,9\n | 1 in 'B'. They share none: complete
 
 == after_a_good_row(X) | ranks.csv, line 4
 A,u,-3,9 | column 'rank' … -3 … below 1 … correct it || A,u,,9 | column 'rank' … blank … from 1
@@ -343,7 +342,7 @@ DAMAGED = (HUGE, GOOD[:-1], GOOD[:20], GOOD + b"\0", SHADE, NEGATIVE)
 BLANK = [
     ({"rank": pa.nulls(2)}, "row 1, column 'rank': the cell is blank"),
     ({"system": pa.nulls(2), "rank": [1, 2]}, "row 1, column 'system': the cell is blank"),
-    ({"A": pa.nulls(2)}, "no column holds ranks"),
+    ({"A": pa.nulls(2)}, "has no rank column"),
     ({"user": [1, None], "rank": [1, 2]}, "row 2, column 'user': the cell is blank"),
 ]
 SIGNATURES = {
@@ -409,7 +408,7 @@ COVER += "".join(f"B,u{i},4,9\n" for i in (0, 1, 2, 8))
 
 
 def test_different_instances():
-    facts = "'u3' has 1 relevant item in 'A' and 0 in 'B' (1 of 6 such instances). All share 3 of 9"
+    facts = "'u3' has 1 relevant item in 'A' and 0 in 'B'. All share 3 of 9"
     sentence = complaint(COVER, facts=f'{facts} … instances="shared"', kind=DifferentInstances)
     with pytest.raises(DifferentInstances) as info:
         read(COVER)
