@@ -30,7 +30,7 @@ Chosen = dict[Role, str | None]  # names of columns; None: a usual name, "": no 
 
 _HEADLESS = ("user", "item", "rating", "timestamp")  # column names for a file without a header
 # A column name in a RecBole file ends with the type of the column, as in user_id:token.
-_TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")
+_TYPE = re.compile(r"(?<=.):(?:token|float|token_seq|float_seq)$")
 _FROM = 1e8  # a time as late as this is in seconds after 1970 or in a smaller unit
 _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep some of its users")
 
@@ -210,9 +210,7 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
     cells = [cell.strip() for cell in cells]
     numeric = [checks.is_numeral(cell) for cell in cells]
     if not any(numeric) or any(name in cells for name in chosen.values() if name):
-        typed = [_TYPED.fullmatch(cell) for cell in cells]
-        pairs = zip(cells, typed, strict=True)
-        return [cell if match is None else match[1] for cell, match in pairs], True
+        return [_TYPE.sub("", cell) for cell in cells], True
     names, left = [], list(_HEADLESS)
     for place, (cell, number) in enumerate(zip(cells, numeric, strict=True)):
         late = number and float(cell) >= _FROM and place > 1
@@ -232,10 +230,10 @@ def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
             pd.Series(distinct.astype(object)), format="ISO8601", errors="coerce", utc=True
         )
         if (i := first(np.append(dates.isna(), True)[codes])) is not None:
-            got = (
-                "the cell is blank" if codes[i] < 0 else f"{checks.shown(cells.iloc[i])} is no date"
+            got = checks.shown(cells.iloc[i])
+            raise ReadError(
+                f"{place(cells.index[i])}: {got} is no date such as 2026-01-31; write {what}"
             )
-            raise ReadError(f"{place(cells.index[i])}: {got} such as 2026-01-31; write {what}")
         return dates.to_numpy("datetime64[ns]").astype(np.int64)[codes]
     times = cells_of.numbers(cells, place, what)
     if times.dtype.kind == "f" and np.any(times != np.floor(times)):

@@ -215,8 +215,6 @@ def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 def numbers(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
     """Return cells as integers or floats; the error for a blank or text cell names its place."""
-    if pd.api.types.is_bool_dtype(cells.dtype):
-        raise ReadError(f"{place(cells.index[0])}: {not_a_number(cells.iloc[0])}; write {what}")
     values = cells.to_numpy() if cells.dtype.kind in "iu" else parsed(cells)
     if values.dtype.kind == "f" and (i := first(~np.isfinite(values))) is not None:
         cell = cells.iloc[i]

@@ -131,7 +131,7 @@ def test_columns_are_told_by_their_names_or_by_their_place(row):
         ("0 4611686018427387904", "line 3, column 'time': 4.61e+18 is too large; write a whole"),
         ("2020-01-02 1970-01-01T00:00:01+01:00", [1577923200 * 10**9, -3599 * 10**9]),
         ("2020-01-02 soon", "line 3, column 'time': 'soon' is no date such as 2026-01-31; write"),
-        ("2020-01-02  2020-01-03", "line 3, column 'time': the cell is blank such as 2026-01-31"),
+        ("2020-01-02  2020-01-03", "line 3, column 'time': nan is no date such as 2026-01-31"),
         ("3 soon", "line 3, column 'time': 'soon' is not a number; write a whole number or a"),
     ],
 )  # fmt: skip
