@@ -12,7 +12,7 @@ from sampledash.readers import tables
 from sampledash.readers.assemble import describe
 from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates
-from tests.readers.reading import labels_of, outcome, ranks_of, read, refused, summary
+from tests.readers.reading import outcome, ranks_of, read, refused, summary
 
 LONG = "system,instance,rank,n_candidates\nA,u,3,9\nA,v,5,8\nB,u,1,9\nB,v,8,8\n"
 EXPECTED = [sd.RankSet(s, r, [9, 8], instances=[*"uv"]) for s, r in (("A", [3, 5]), ("B", [1, 8]))]
@@ -127,26 +127,11 @@ def test_what_may_be_an_index_is_left_out_refused_or_a_system(header, place, val
     assert which == "no system" or ranks_of(sets) == systems
 
 
-def test_labels_ties_and_mass_are_kept():
-    for labels in ("NA nan", "1 u2", "-3 12345678901234567890"):
-        first, second = labels.split()
-        assert labels_of(read(f"user,rank,n\n{first},3,9\n{second},4,9\n")) == [[first, second]]
-    for ties in ("ties", "n_tied_others", "Tied"):
-        (ranks,) = read(f"rank,n,{ties},mass_above\n3,9,6,0\n9,9,0,1\n")
-        assert (ranks.ties.tolist(), ranks.mass_above.tolist()) == ([6, 0], [0, 1])
-
-
 def test_n_is_that_of_the_file_or_is_asked_for():
     assert read("rank,n\n3,9\n", n=500)[0].n.tolist() == [9]
     assert read("rank\n3\n812\n", n=812)[0].n.tolist() == [812, 812]
     for n in (1, 0, -4, 2.5, "ten"):
         refused(lambda n=n: read("rank\n1\n", n=n), "n must be", ValueError)
-
-
-def test_counts_stand_for_instances():
-    text = "system,rank,count,n\nA,3,2,9\nA,5,1,9\nB,1,3,9\n"
-    for header in ("Counts", "frequency", "freq"):
-        assert read(text.replace("count", header)) == read(text)
 
 
 def test_what_was_understood_and_done_is_told():

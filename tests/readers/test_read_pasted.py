@@ -124,12 +124,6 @@ def test_typed_text_names_systems_or_is_a_table(text, ranks, n):
     assert [doubt for doubt in doubts if "m = 5" in doubt] == [said] * ("m = 5" in text)
 
 
-def test_options_of_typed_text_are_those_of_files():
-    text, systems = "A,B\n1,2\n\n3,\n", {"A": "ours", "B": "B"}
-    (ours, _) = sd.parse_rank_text(text, n=9, instances="any", systems=systems)
-    assert (ours.system, ours.ranks.tolist()) == ("ours", [1, 3])
-
-
 #: (table, {system: (values, number of decimals of each value)}, notes that the reader must give)
 PRINTED = [
     ("Model,HR@1,AUC\n,\t,\nB,1,.2", {"B": ([1, 0.2], [0, 1])}, []),

@@ -111,11 +111,6 @@ def test_names_must_fit():
         refused(lambda x=source, name=name: read_rank_sets(x, name=name), said, ValueError)
 
 
-def test_systems_may_take_the_names_of_others():
-    swapped = together({"systems": {"X": "Y", "Y": "X"}}, a_csv=A, b_csv=OTHER)
-    assert ranks_of(swapped) == {"Y": [3, 5], "X": [1, 8]}  # Z, which has w, is left out
-
-
 def test_systems_that_cannot_be():
     for systems, fact in (
         (["W"], "systems names 'W', which is not there; found 'X', 'Y'"),
@@ -161,13 +156,6 @@ def test_labels_tell_the_repetition_within_which_a_rank_is_repeated():
     assert ranks.instances.tolist() == ["u", "v"]
     said = "instance 'u (seed 2)' has rank 3 twice"
     refused(lambda: read(HEADER + "A,u,1,3,9\nA,u,2,3,9\nA,u,2,3,9\n"), said)
-
-
-def test_systems_with_different_seeds_are_said_to_differ():
-    text = SEEDS + "C,u,1,1,9\nC,v,1,1,9\n"
-    facts = "'u (seed 2)' has 1 relevant item in 'A' and 0 in 'C' … All share 2 of 4 instances"
-    refused(lambda: read(text), facts, DifferentInstances)
-    assert len(read(text, runs="apart")) == 5
 
 
 def test_the_preview_says_what_was_made_of_them():
