@@ -277,9 +277,11 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
     parts = [part.with_number("n_candidates", n) for part in parts]
     known = [part for part in parts if "n_candidates" in part.frame]
     names = " and ".join(part.name for part in known)
-    sizes = np.unique(np.concatenate([part.values("n_candidates") for part in known] or [[]]))
     without = [part for part in parts if "n_candidates" not in part.frame]
-    if without and len(sizes) != 1:
+    if not without:
+        return parts
+    sizes = {int(end) for part in known for end in part.frame["n_candidates"].agg(["min", "max"])}
+    if len(sizes) != 1:
         largest = max(int(part.values("rank").max()) for part in without)
         raise limits.MissingCandidates(
             f"{without[0].name} does not say n, the number of candidates that were ranked: "
@@ -288,7 +290,7 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
         )
     note = f"n is taken from {names}: this file does not say it."
     return [
-        part if part in known else part.with_columns(n_candidates=int(sizes[0])).noted(note)
+        part if part in known else part.with_columns(n_candidates=min(sizes)).noted(note)
         for part in parts
     ]
 

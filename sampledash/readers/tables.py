@@ -11,7 +11,6 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -388,7 +387,7 @@ def _series(column: Any, *, label: bool) -> pd.Series[Any]:
 def _array_table(
     data: bytes, name: str, find: Callable[..., Layout]
 ) -> tuple[Layout, pd.DataFrame]:
-    """Parse a .npy file: its columns are written as Parquet, and read by :func:`parquet_table`.
+    """Parse a .npy file.
 
     Named fields become columns. A 1-D array holds the ranks of one system, named after the file; a
     2-D array has an instance in each row and a system in each column. A 2-D array with fractions
@@ -405,26 +404,25 @@ def _array_table(
         columns = score_files.ranks_of_scores(array[:, 0], array[:, 1:], name)
     elif fields is None and array.ndim == 2:
         limits.SYSTEMS.check(array.shape[1], name)
+        limits.RANKS.check(array.size, name)
         columns = {f"{stem_of(name)} {i + 1}": column for i, column in enumerate(array.T)}
     else:
         raise ReadError(
             f"{name} has the shape {array.shape}; save one dimension (named fields, or the ranks "
             "of one system) or two (instances × systems)"
         )
-    table = {}
-    for header, values in columns.items():
-        limits.check_name(header, name)
+    source = find(name, "a numpy array", list(map(str, columns)))
+    source.check_rows(len(array))
+    cells = {}
+    for i, (header, values) in enumerate(columns.items()):
         try:
-            table[header] = pa.array(_plain(values))
+            cells[i] = _series(pa.chunked_array([pa.array(_plain(values))]), label=False)
         except Exception as error:  # numpy and pyarrow raise many types of errors
             raise ReadError(
                 f"{name}: the field {header!r} holds neither numbers nor text in UTF-8 in each "
                 "row; leave it out"
             ) from error
-    stream = io.BytesIO()
-    parquet.write_table(pa.table(table), stream, compression="none", use_dictionary=False)
-    source, cells = parquet_table(stream.getvalue(), name, find)
-    return replace(source, kind="a numpy array"), cells
+    return source, pd.DataFrame(cells, copy=False)
 
 
 def load_array(data: bytes, name: str) -> NDArray[Any]:

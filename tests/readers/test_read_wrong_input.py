@@ -329,7 +329,7 @@ ARRAYS = [
     (np.zeros(2, dtype=[("rank", np.longdouble)]), "field 'rank' holds neither numbers nor"),
     (np.zeros((2, 2), dtype=[("rank", "i8")]), "the shape (2, 2); save one dimension (named"),
     (np.zeros(2, dtype=[("rank", "i8", 2)]), "field 'rank' holds neither"),
-    (np.zeros(2, dtype=[("rank", "M8[s]")]), "values of the type timestamp[ms]; save it as"),
+    (np.zeros(2, dtype=[("rank", "M8[s]")]), "field 'rank' holds neither"),
     (np.array([(b"\xff", 1)], LETTERS), "nor text in UTF-8"),
     (np.zeros(2, dtype=[("score", "i8"), ("user", "i8"), ("ties", "i8")]), "no rank column"),
 ]  # fmt: skip
