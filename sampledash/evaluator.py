@@ -330,15 +330,10 @@ class Evaluation:
         rows = writer(text, lineterminator="\n")
         rows.writerow(["system", "instance", "rank", "ties", "n_candidates"])
         for rank_set in self.sets:
-            known = zip(rank_set.ranks.tolist(), rank_set.beyond.tolist(), strict=True)
-            ranks = [f">{self.k}" if beyond else rank for rank, beyond in known]
-            columns = (
-                rank_set.instances.tolist(),
-                ranks,
-                rank_set.ties.tolist(),
-                rank_set.n.tolist(),
-            )
-            rows.writerows((rank_set.system, *row) for row in zip(*columns, strict=True))
+            ranks = np.where(rank_set.beyond, f">{self.k}", rank_set.ranks.astype(str))
+            columns = (rank_set.instances, ranks, rank_set.ties, rank_set.n)
+            cells = zip(*(column.tolist() for column in columns), strict=True)
+            rows.writerows((rank_set.system, *row) for row in cells)
         return text.getvalue()
 
     def _draw_shared(self, user: Ints, ranks: Ints, above: Ints, ties: Ints) -> None:

@@ -239,7 +239,7 @@ def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
             st.rerun()
         _preview(ident, opened, options, None)
         raise _remedies(error, options) from None
-    st.caption(escaped(f"Understood: {reading.summary}."))
+    st.caption(escaped(say.numbers(reading.summary.numbers)))
     _preview(ident, opened, options, reading)
     return reading
 
@@ -290,8 +290,7 @@ def _preview(ident: str, opened: Opened, options: dict[str, Any], reading: Readi
         for doubt in doubts:
             st.warning(escaped(doubt), icon=":material/help:")
         if reading is not None:
-            lines = [line for file in reading.summary.files for line in file_lines(file)]
-            st.markdown("\n".join([*lines, f"- {escaped(say.numbers(reading.summary))}"]))
+            st.markdown("\n".join(x for file in reading.summary.files for x in file_lines(file)))
         open_ways = {
             "zero_based": options.get("zero_based") or bool(opened.tables),
             "runs": opened.repeated,

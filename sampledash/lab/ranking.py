@@ -1,7 +1,8 @@
 """Full ranking: the rank of every relevant item among all its candidates, from blocks of scores.
 
 Nothing is sorted. For an item with score t, 1 + #(score > t) is its best rank, and #(score = t) − 1
-other items are tied with it. Items that the user has seen are counted the same way and subtracted.
+other items are tied with it. Items that the user has seen get the score −inf, which marks what is
+no candidate.
 """
 
 from __future__ import annotations
@@ -181,7 +182,7 @@ def ranks_from_scores(
     users = relevant.shape[0] if _is_matrix(relevant) else len(relevant)
     block: ScoresOf
     if callable(scores):
-        items, block = _checked(scores(0, 1), None, 0)[0].shape[1], scores
+        items, block = _checked(scores(0, 1), None, 0).shape[1], scores
     else:
         given = csr_array(scores) if issparse(scores) else checks.array_of("scores", scores)
         if given.ndim != 2 or given.shape[0] != users:
@@ -213,31 +214,26 @@ def _count(
     rank, ties = np.empty((2, len(item)), np.int64)
     n = np.full(len(item), n_items, np.int64)
     others = None if seen is None else _without(seen, relevant)
-    if others is not None:
-        n -= np.diff(others.indptr)[user]
     step, at_once = _users_at_once(n_items), max(_COMPARED // n_items, 1)
     for start in range(0, users, step):
         stop = min(start + step, users)
         first, last = int(ends[start]), int(ends[stop])
         if first == last:
             continue
-        scores, masked = _checked(scores_of(start, stop), (stop - start, n_items), start)
+        scores = _checked(scores_of(start, stop), (stop - start, n_items), start)
         threshold = scores[user[first:last] - start, item[first:last]]
-        if masked:
-            _refuse_masked(threshold, user[first:last], item[first:last])
-            n[first:last] -= np.count_nonzero(scores == -np.inf, axis=1)[user[first:last] - start]
+        _refuse_masked(threshold, user[first:last], item[first:last])
+        if others is not None:  # seen items are no candidates, and get the score −inf too
+            scores = scores.astype(np.result_type(scores, np.float32))  # a copy
+            block = slice(others.indptr[start], others.indptr[stop])
+            scores[_users_of(others[start:stop]), others.indices[block]] = -np.inf
+        masked = np.count_nonzero(scores == -np.inf, axis=1)
+        n[first:last] -= masked[user[first:last] - start]
         for a in range(first, last, at_once):
             b = min(a + at_once, last)
             theirs, score = scores[user[a:b] - start], threshold[a - first : b - first, None]
             rank[a:b] = np.count_nonzero(theirs > score, axis=1) + 1
             ties[a:b] = np.count_nonzero(theirs == score, axis=1) - 1
-        if others is not None:
-            row, theirs = _seen_scores(scores, others, user[first:last], start)
-            rank[first:last] -= np.bincount(row[theirs > threshold[row]], minlength=last - first)
-            ties[first:last] -= np.bincount(row[theirs == threshold[row]], minlength=last - first)
-            # Seen items with the score −inf were subtracted from n twice: add them back once.
-            if masked:
-                n[first:last] += np.bincount(row[theirs == -np.inf], minlength=last - first)
         yield TrainingProgress(stop / users)
     if len(user) > np.count_nonzero(np.diff(ends)):  # some users have several relevant items
         rank, ties = draw_shared_ties(user, rank, ties)
@@ -250,10 +246,8 @@ def _users_at_once(n_items: int) -> int:
     return max(_BLOCK // row, min(_FEWEST, _LARGEST // row), 1)
 
 
-def _checked(
-    scores: object, shape: tuple[int, int] | None, start: int
-) -> tuple[NDArray[Any], bool]:
-    """Return scores and whether any is −inf; raise a ValueError for a wrong shape, type or NaN."""
+def _checked(scores: object, shape: tuple[int, int] | None, start: int) -> NDArray[Any]:
+    """Return scores as an array; raise a ValueError for a wrong shape, type or NaN."""
     block = np.asarray(scores)
     if block.ndim != 2 or (shape is not None and block.shape != shape):
         rows = "users × items" if shape is None else " × ".join(f"{x:,}" for x in shape)
@@ -262,16 +256,13 @@ def _checked(
         )
     if block.dtype.kind not in "iuf":
         raise ValueError(f"scores must be numbers, got the type {block.dtype}")
-    if block.dtype.kind != "f":
-        return block, False
-    lowest = block.min(initial=np.inf)  # NaN if any score is NaN
-    if np.isnan(lowest):
+    if np.isnan(block.min(initial=0)):  # NaN if any score is NaN
         u, i = np.argwhere(np.isnan(block))[0].tolist()
         raise ValueError(
             f"scores of user {start + u} hold NaN for item {i}: a rank needs numbers; was the "
             "training stable? Give −inf to what is no candidate"
         )
-    return block, bool(lowest == -np.inf)
+    return block
 
 
 def _refuse_masked(threshold: NDArray[Any], user: Ints, item: Ints) -> None:
@@ -299,16 +290,6 @@ def _without(seen: csr_array, relevant: csr_array) -> csr_array:
     left[at] = False
     ends = np.r_[0, np.cumsum(left)][seen.indptr]
     return csr_array((seen.data[left], seen.indices[left], ends), shape=seen.shape)
-
-
-def _seen_scores(
-    scores: NDArray[Any], seen: csr_array, user: Ints, start: int
-) -> tuple[Ints, NDArray[Any]]:
-    """Return, for every item seen by each entry of ``user``, the entry's index and the score."""
-    begin, size = seen.indptr[user].astype(np.int64), np.diff(seen.indptr)[user]
-    row = np.repeat(np.arange(len(user)), size)
-    at = np.arange(len(row)) + np.repeat(begin - (np.cumsum(size) - size), size)
-    return row, scores[user[row] - start, seen.indices[at]]
 
 
 def _is_matrix(given: object) -> bool:

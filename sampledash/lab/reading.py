@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,8 @@ from sampledash.lab.interactions import LARGEST_RATING, Interactions
 from sampledash.readers import columns as cells_of
 from sampledash.readers import tables
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import ITEMS, TIMES, Holds, Layout, Place, first
-from sampledash.readers.frame import Facts, few
+from sampledash.readers.columns import ITEMS, TIMES, Place, first
+from sampledash.readers.frame import Facts, by_names, facts_of, parsed_cells
 from sampledash.readers.upload_limits import ReadError
 from sampledash.types import Flags, Ints
 
@@ -28,34 +28,10 @@ Role = Literal["user", "item", "rating", "time"]
 Chosen = dict[Role, str | None]  # names of columns; None: a usual name, "": no such column
 
 
-class _Meaning(NamedTuple):
-    """A role of a column: what the column holds, and the words that describe it in messages."""
-
-    holds: Holds  # kind of the column's values
-    means: str  # description of the column in messages
-    write: str  # advice in error messages: what to write in a cell
-    #: Usual names, separated by spaces, in the form of :func:`~sampledash.readers.columns.bare`.
-    names: str
-
-
-_MEANINGS: dict[Role, _Meaning] = {
-    "user": _Meaning("many", "user", "the label of the user",
-                     "user userid uid customerid customer reviewerid reviewer "
-                     "visitorid memberid queryid query sessionid session"),
-    "item": _Meaning("many", "item", "the label of the item", ITEMS),
-    "rating": _Meaning("real", "rating", "a number, or leave the column out",
-                       "rating ratings score stars starrating overall preference value"),
-    "time": _Meaning("whole", "place in time",
-                     "a whole number or a date, in every row, or leave the column out", TIMES),
-}  # fmt: skip
-_LABELLED: tuple[Role, Role] = ("user", "item")
 _HEADLESS = ("user", "item", "rating", "timestamp")  # column names for a file without a header
 # A column name in a RecBole file ends with the type of the column, as in user_id:token.
-_TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")
-#: Units per second. The unit of a file is that in which times are dates in 1973..2128, which are
-#: _FROM to _TO seconds after 1970.
-_UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
-_FROM, _TO = 1e8, 5e9
+_TYPE = re.compile(r"(?<=.):(?:token|float|token_seq|float_seq)$")
+_FROM = 1e8  # a time as late as this is in seconds after 1970 or in a smaller unit
 _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep some of its users")
 
 
@@ -197,27 +173,19 @@ def open_interactions(
     kind = limits.kind_of(data, called)
     if kind == "array":
         raise ReadError(f"{called} is a numpy array, which names no columns; save a CSV or Parquet")
+    find = partial(by_names, roles=_ROLES, chosen=chosen)
     if kind == "text":
-        table, cells, notes = _text(data, called, chosen)
+        limits.check_lines(data, called)
+        start = next((line for line in cells_of.stream(data) if line.strip()), "")
+        delimiter = ":" if "::" in start else tables.delimiter_of(data)
+        delimiter = delimiter if delimiter in start else " "
+        form: Any = {"quoted": delimiter in ",;", "heading": partial(_header, chosen=chosen)}
+        table, cells = tables.text_table(data, called, find, delimiter, **form)
     else:
-        source_of = partial(_source_of, chosen=chosen)
-        table, cells = tables.parquet_table(data, called, source_of, ("user", "item", "time"))
-        notes = []
-    values: dict[Role, Any] = {}
-    for role, meaning in _MEANINGS.items():
-        if (i := table.find(role)) is not None:
-            values[role] = _READ[role](cells[i], partial(table.place, column=i), meaning.write)
-            del cells[i]
-    pairs = list(zip(table.headers, table.roles, strict=True))
-    used: dict[Any, str] = {role: header for header, role in pairs if role is not None}
-    facts = Facts(
-        called,
-        table.kind,
-        tuple((header, _MEANINGS[role].means) for role, header in used.items()),
-        tuple(header for header, role in pairs if role is None and header),
-        tuple(notes),
-        _doubts(called, values),
-    )
+        table, cells = tables.parquet_table(data, called, find)
+    values = parsed_cells(table, cells, _ROLES)
+    note = "There is no header line: columns are told by their place and first values."
+    facts = facts_of(table, _ROLES, [note] * (not table.headed))
     who, what = values["user"], values["item"]
     interactions = Interactions(
         np.asarray(who.categories),
@@ -227,78 +195,10 @@ def open_interactions(
         values.get("rating"),
         values.get("time"),
     )
-    names = tuple(header for header in table.headers if header)
-    return OpenedInteractions(facts, names, used, interactions)
-
-
-def _source_of(
-    name: str, kind: str, headers: Sequence[str], *, chosen: Chosen, **text: Any
-) -> Layout:
-    """Find the column of each role: the chosen column, else the first with a usual name."""
-    cells_of.refuse_repeated(headers, name)
-    known = [cells_of.bare(header) for header in headers]
-    roles: list[Any] = [None] * len(headers)
-    for role, meaning in _MEANINGS.items():
-        wanted = chosen[role]
-        if wanted is None:
-            usual = (known.index(n) for n in meaning.names.split() if n in known)
-            column = next((i for i in usual if roles[i] is None), None)
-            if column is not None:  # refuse a file with columns rating and Rating, for example
-                cells_of.refuse_repeated([x for x in known if x == known[column]], name)
-        elif wanted == "":
-            column = None
-        elif wanted in headers:
-            column = headers.index(wanted)
-        else:
-            raise ReadError(
-                f"{name} has no column {checks.shown(wanted)} to be read as {role}: "
-                f"found {_listed(headers)}"
-            )
-        if column is not None:
-            if roles[column] is not None:
-                raise ReadError(
-                    f"{name}: the column {headers[column]!r} cannot be both {roles[column]} and "
-                    f"{role}; choose another one"
-                )
-            roles[column] = role
-    for role in _LABELLED:
-        if role not in roles:
-            raise ReadError(
-                f"{name} has no column of {role}s: found {_listed(headers)}; name one {role}_id, "
-                "or say which it is",
-                checks.Remedy(role, ...),
-            )
-    return Layout(name, kind, tuple(headers), tuple(roles), **text)
-
-
-def _listed(headers: Sequence[str]) -> str:
-    return few([checks.shown(header) for header in headers if header], 8)
-
-
-def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame, list[str]]:
-    """Return layout, cells and notes of separated text; a header line is optional."""
-    limits.check_utf8(data, name)
-    limits.check_lines(data, name)
-    start = next(line for line in cells_of.stream(data) if line.strip())
-    delimiter = ":" if "::" in start else max(",;\t", key=start.count)
-    if delimiter not in start:
-        delimiter = " "
-    records = cells_of.records(data, delimiter)
-    line, cells = next(records)
-    names, headed = _header([cell.strip() for cell in cells], chosen)
-    kind = "text without a header line" if not headed else tables.FORMAT.get(delimiter, "text")
-    source = _source_of(
-        name, kind, names, chosen=chosen, data=data, delimiter=delimiter, headed=headed
-    )
-    second = next(records, None) if headed else (line, cells)
-    if second is None:
-        raise ReadError(f"{name} has a header line but no rows: add one line per interaction")
-    tables.check_width(source, second)
-    holds = {role: meaning.holds for role, meaning in _MEANINGS.items()}
-    skip, quoted = (line if headed else line - 1), delimiter in ",;"
-    frame = tables.rows_of_text(source, holds, _LABELLED, second, records, skip=skip, quoted=quoted)
-    note = "There is no header line: columns are told by their place and first values."
-    return source, frame, [note] * (not headed)
+    columns_read = tuple(header for header in table.headers if header)
+    pairs = zip(table.roles, table.headers, strict=True)
+    used: dict[Any, str] = {role: header for role, header in pairs if role is not None}
+    return OpenedInteractions(facts, columns_read, used, interactions)
 
 
 def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
@@ -307,11 +207,10 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
     A header line has no numbers, or has a chosen name. Without a header line, columns are named by
     order, but a column whose first value is a large number is named timestamp.
     """
+    cells = [cell.strip() for cell in cells]
     numeric = [checks.is_numeral(cell) for cell in cells]
     if not any(numeric) or any(name in cells for name in chosen.values() if name):
-        typed = [_TYPED.fullmatch(cell) for cell in cells]
-        pairs = zip(cells, typed, strict=True)
-        return [cell if match is None else match[1] for cell, match in pairs], True
+        return [_TYPE.sub("", cell) for cell in cells], True
     names, left = [], list(_HEADLESS)
     for place, (cell, number) in enumerate(zip(cells, numeric, strict=True)):
         late = number and float(cell) >= _FROM and place > 1
@@ -323,7 +222,7 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
 
 
 def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
-    """Convert times (numbers or dates) to whole numbers; raise an error if their units differ."""
+    """Convert times (numbers or dates) to whole numbers."""
     numeric = pd.api.types.is_numeric_dtype(cells.dtype)
     if not numeric and len(cells) and np.isnan(cells_of.parsed(cells)).all():
         codes, distinct = pd.factorize(cells)
@@ -331,23 +230,12 @@ def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
             pd.Series(distinct.astype(object)), format="ISO8601", errors="coerce", utc=True
         )
         if (i := first(np.append(dates.isna(), True)[codes])) is not None:
-            got = (
-                "the cell is blank" if codes[i] < 0 else f"{checks.shown(cells.iloc[i])} is no date"
+            got = checks.shown(cells.iloc[i])
+            raise ReadError(
+                f"{place(cells.index[i])}: {got} is no date such as 2026-01-31; write {what}"
             )
-            raise ReadError(f"{place(cells.index[i])}: {got} such as 2026-01-31; write {what}")
         return dates.to_numpy("datetime64[ns]").astype(np.int64)[codes]
     times = cells_of.numbers(cells, place, what)
-    band = np.zeros(len(times), np.int8)
-    for number, factor in enumerate(_UNITS.values(), start=1):
-        band[(times >= _FROM * factor) & (times < _TO * factor)] = number
-    kinds = [kind for kind in np.unique(band).tolist() if kind]
-    if len(kinds) > 1:
-        before, at = sorted(int(np.argmax(band == kind)) for kind in kinds)[:2]
-        unit, other = (list(_UNITS)[band[row] - 1] for row in (at, before))
-        raise ReadError(
-            f"{place(cells.index[at])}: {times[at]:.0f} is a time in {unit}, and "
-            f"{times[before]:.0f} before it one in {other}; write all in one unit"
-        )
     if times.dtype.kind == "f" and np.any(times != np.floor(times)):
         times = np.round(times * 1e6)  # fractional times become whole numbers of millionths
     if (i := first(np.abs(times) >= checks.TOO_LARGE)) is not None:
@@ -362,23 +250,16 @@ def _ratings(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
     return ratings
 
 
-_READ: dict[Role, Callable[..., Any]] = {
-    "user": cells_of.labels,
-    "item": cells_of.labels,
-    "rating": _ratings,
-    "time": _times,
-}
-
-
-def _doubts(name: str, values: Mapping[Role, Any]) -> tuple[str, ...]:
-    """Return warnings about ratings and times that may be wrong."""
-    doubts, rating, time = [], values.get("rating"), values.get("time")
-    if rating is not None and len(rating) and np.ptp(rating) == 0:
-        doubts.append(f"Every rating of {name} is {rating[0]:g}: they tell nothing.")
-    if time is not None and (time == 0).any() and time.max() >= _FROM:
-        unknown = counted(int((time == 0).sum()), "interaction")
-        doubts.append(f"The time of {unknown} in {name} is 0: is it unknown? It comes first then.")
-    return tuple(doubts)
+_ROLES: dict[Role, cells_of.Role] = {
+    "user": cells_of.Role(cells_of.labels, "many", "user", "the label of the user",
+                          "user userid uid customerid customer reviewerid reviewer "
+                          "visitorid memberid queryid query sessionid session"),
+    "item": cells_of.Role(cells_of.labels, "many", "item", "the label of the item", ITEMS),
+    "rating": cells_of.Role(_ratings, "real", "rating", "a number, or leave the column out",
+                            "rating ratings score stars starrating overall preference value"),
+    "time": cells_of.Role(_times, "whole", "place in time",
+                          "a whole number or a date, in every row, or leave the column out", TIMES),
+}  # fmt: skip
 
 
 def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
@@ -407,10 +288,7 @@ def _occurring(interactions: Interactions) -> Interactions:
     if not interactions.size:
         return interactions
 
-    def used(labels: NDArray[Any], code: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-        occurs = np.bincount(code, minlength=len(labels)) > 0
-        return labels[occurs], (np.cumsum(occurs) - 1)[code]
-
-    users, user = used(interactions.users, interactions.user)
-    items, item = used(interactions.items, interactions.item)
-    return Interactions(users, items, user, item, interactions.rating, interactions.time)
+    users, user = np.unique(interactions.user, return_inverse=True)
+    items, item = np.unique(interactions.item, return_inverse=True)
+    labels = interactions.users[users], interactions.items[items]
+    return Interactions(*labels, user, item, interactions.rating, interactions.time)

@@ -1,6 +1,6 @@
 """Turn parsed tables into rank sets: choose and name the systems, find n, check the instances.
 
-Also summarize what was read, in one line and in detail, so that users can check it.
+Also summarize what was read, so that users can check it.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _SAMPLE = 1010  # if no rank is larger than this, ranks may be among up to 1,000
 _MANY = 5  # there is no warning if n is less than this many times the largest rank
 # Lists look cut off if at least this share of the ranks of a system equals the largest rank.
 _PILE = 0.2
+_AS_THEY_ARE = {"Compare them as they are": {"instances": "any"}}  # text of a button, and options
 
 
 def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
@@ -91,73 +92,33 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
 
 @dataclass(frozen=True)
 class Summary:
-    """Facts about rank sets that were read together; ``str`` gives the facts on one line."""
+    """Facts about rank sets that were read together, which a page states in a sentence."""
 
-    systems: tuple[str, ...]
-    rows: int  # number of ranks that were read
-    instances: tuple[int, ...]  # number of instances of each system (the sum of its counts)
-    n_low: int
-    n_high: int
-    smallest_rank: int  # counted from 1, even if the ranks in the file count from 0
-    largest_rank: int
-    max_relevant: int  # largest number of relevant items of an instance
-    has_ties: bool
-    has_mass: bool
-    has_counts: bool  # whether some row stands for several instances, or for a fraction of one
-    zero_based: bool = False  # whether 1 was added to each rank
-    censored: int = 0  # number of relevant items that TREC runs or lists lack
-    relevant: int = 0  # number of relevant items that TREC runs or lists should contain
-    beyond: int = 0  # number of ranks that are only known to lie beyond the end of a list
-    # Metrics with a cutoff up to this number are exact; None if all ranks are known.
-    largest_cutoff: int | None = None
+    numbers: Mapping[str, Any]  # facts about all rank sets together, by name
     files: tuple[Facts, ...] = ()
     doubts: tuple[str, ...] = ()  # sentences about what may be wrong, for a user to check
 
-    def __str__(self) -> str:
-        shown = ", ".join(self.systems[:5]) + (", ..." if len(self.systems) > 5 else "")
-        many = max(self.instances)
-        more = {
-            f"up to {self.max_relevant} relevant items": self.max_relevant > 1,
-            "counted": self.has_counts,
-            "with ties": self.has_ties,
-            "with sampling weights": self.has_mass,
-            f"{self.censored:,} of {self.relevant:,} relevant items not ranked": self.censored > 0,
-            f"ranks beyond {self.largest_cutoff} unknown": self.largest_cutoff is not None,
-        }
-        parts = [
-            f"{counted(len(self.systems), 'system')} ({shown})",
-            f"{_span(min(self.instances), many)} instance{'s' * (many > 1)} each",
-            f"n = {_span(self.n_low, self.n_high)}",
-            *(text for text, holds in more.items() if holds),
-        ]
-        return ", ".join(parts)
-
-
-def _span(low: int, high: int) -> str:
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
 
 def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Summary:
-    """Return the summary of rank sets; ``read`` holds further fields of :class:`Summary`."""
+    """Return the summary of rank sets; ``read`` holds further numbers."""
     cutoffs = [s.largest_cutoff for s in sets if s.largest_cutoff is not None]
-    return Summary(
-        systems=tuple(s.system for s in sets),
-        rows=sum(map(len, sets)),
-        instances=tuple(round(s.n_instances) for s in sets),
-        n_low=min(int(s.n.min()) for s in sets),
-        n_high=max(int(s.n.max()) for s in sets),
-        smallest_rank=min(int(s.ranks.min()) for s in sets),
-        largest_rank=max(int(s.ranks.max()) for s in sets),
-        max_relevant=max(s.max_relevant for s in sets),
-        has_ties=any(s.has_ties for s in sets),
-        has_mass=any(s.mass_above is not None for s in sets),
-        has_counts=any(bool(np.any(s.counts != 1)) for s in sets),
-        beyond=sum(int(s.beyond.sum()) for s in sets),
-        largest_cutoff=min(cutoffs) if cutoffs else None,
-        files=tuple(files),
-        doubts=(*(doubt for file in files for doubt in file.doubts), *_doubts(sets)),
-        **read,
-    )
+    numbers = {
+        "systems": tuple(s.system for s in sets),
+        "rows": sum(map(len, sets)),
+        "instances": tuple(round(s.n_instances) for s in sets),
+        "n_low": min(int(s.n.min()) for s in sets),
+        "n_high": max(int(s.n.max()) for s in sets),
+        "smallest_rank": min(int(s.ranks.min()) for s in sets),
+        "largest_rank": max(int(s.ranks.max()) for s in sets),
+        "max_relevant": max(s.max_relevant for s in sets),
+        "has_ties": any(s.has_ties for s in sets),
+        "has_mass": any(s.mass_above is not None for s in sets),
+        "has_counts": any(bool(np.any(s.counts != 1)) for s in sets),
+        "beyond": sum(int(s.beyond.sum()) for s in sets),  # ranks only known to be beyond a list
+        "largest_cutoff": min(cutoffs, default=None),  # None if all ranks are known
+    }
+    doubts = (*(doubt for file in files for doubt in file.doubts), *_doubts(sets))
+    return Summary(numbers | read, tuple(files), doubts)
 
 
 def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
@@ -240,7 +201,6 @@ class Opened:
     ) -> Reading:
         """Return rank sets and their summary; :func:`read_rank_sets` explains the options."""
         checks.choice("censored", censored, get_args(Censored))
-        checks.choice("runs", runs, ("averaged", "apart"))
         if part := next((part for part in self.tables if part.source.sampled), None):
             raise ReadError(
                 f"{part.name} holds sampled ranks (its columns say so), which do not tell "
@@ -291,13 +251,6 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
     if not ranks.shifts:
         return ranks
     rank = ranks.values("rank")
-    if "beyond" in ranks.frame:
-        length = rank - 1 + zero_based
-        if (i := first(ranks.values("beyond") & (length < 1))) is not None:
-            raise ReadError(
-                f"{ranks.place(i, 'rank')}: '>{rank[i] - 1}' leaves every rank open; write >10 for "
-                "an item that is not among the first 10"
-            )
     lowest = int(np.argmin(rank))
     value, where = int(rank[lowest]), ranks.place(lowest, "rank")
     if value < 0:
@@ -306,11 +259,9 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
             "correct it or remove the row"
         )
     if value == 0 and not zero_based:
-        seem = "rank 0, and no rank is negative, so the ranks seem to count from 0:"
-        if sampled:
-            seem = "sampled rank 0; the best sampled rank is 1: if yours count from 0,"
         raise limits.ZeroBasedRanks(
-            f"{where}: {seem} add 1 to each",
+            f"{where}: {'sampled ' * sampled}rank 0; the best is 1: if the ranks count from 0, add "
+            "1 to each",
             checks.Remedy("zero_based", True),
             ways={"The ranks count from 0: add 1": {"zero_based": True}},
         )
@@ -326,41 +277,22 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
     parts = [part.with_number("n_candidates", n) for part in parts]
     known = [part for part in parts if "n_candidates" in part.frame]
     names = " and ".join(part.name for part in known)
-    result: list[Ranks] = []
-    without: list[Ranks] = []
-    for part in parts:
-        if "n_candidates" in part.frame:
-            result.append(part)
-        elif (size := _n_of_others(part, known)) is not None:
-            note = f"n is taken from {names}: {part.name} does not say it."
-            result.append(part.with_columns(n_candidates=size).noted(note))
-        else:
-            without.append(part)
-    if without:
+    without = [part for part in parts if "n_candidates" not in part.frame]
+    if not without:
+        return parts
+    sizes = {int(end) for part in known for end in part.frame["n_candidates"].agg(["min", "max"])}
+    if len(sizes) != 1:
         largest = max(int(part.values("rank").max()) for part in without)
         raise limits.MissingCandidates(
             f"{without[0].name} does not say n, the number of candidates that were ranked: "
             f"add a column n_candidates, or give n, as in n = 10000 (at least {max(largest, 2):,}, "
             "the largest rank)"
         )
-    return result
-
-
-def _n_of_others(part: Ranks, known: Sequence[Ranks]) -> Any:
-    """Return n from the parts ``known``: a number, or one per row of ``part``; None if unclear."""
-    if not known:
-        return None
-    others = pd.concat([other.frame for other in known])
-    n = others["n_candidates"]
-    if n.min() == n.max():
-        return n.iloc[0]
-    if not all("instance" in ranks.frame for ranks in (part, *known)):
-        return None
-    of_each = n.groupby(others["instance"].to_numpy()).agg(["min", "max"])
-    sizes = of_each["min"].reindex(part.frame["instance"].to_numpy())
-    if (of_each["min"] != of_each["max"]).any() or sizes.isna().any():
-        return None
-    return sizes.to_numpy(np.int64)
+    note = f"n is taken from {names}: this file does not say it."
+    return [
+        part if part in known else part.with_columns(n_candidates=min(sizes)).noted(note)
+        for part in parts
+    ]
 
 
 def _check_range(ranks: Ranks, shift: bool) -> None:
@@ -387,32 +319,22 @@ def _check_range(ranks: Ranks, shift: bool) -> None:
 
 
 def _check_repeats(ranks: Ranks, shift: bool) -> None:
-    """Refuse two equal ranks of one system and instance; the message names the first such pair."""
+    """Refuse two equal ranks of one system and instance, unless they are only known as >10."""
     keys = ["system", "instance", "rank"]
     if "instance" not in ranks.frame:
         return
     system, instance = (ranks.frame[key].cat for key in keys[:2])
     lists = np.sort(system.codes.astype(np.int64) * len(instance.categories) + instance.codes)
-    # The first condition is fast to check, and true if each pair of system and instance is unique.
-    if np.all(np.diff(lists)) or not ranks.frame.duplicated(keys).any():
+    if np.all(np.diff(lists)):  # a fast check: no instance has several ranks
         return
-    rows = np.flatnonzero(ranks.frame.duplicated(keys, keep=False))
-    if "beyond" in ranks.frame:
-        # Ignore ranks that are only known to be beyond the end of a list. They are written as the
-        # same number, although the items have different ranks.
-        known = np.flatnonzero(~ranks.values("beyond"))
-        rows = known[ranks.frame[keys].iloc[known].duplicated(keep=False)]
-        if not len(rows):
-            return
-    repeated = ranks.frame[keys].iloc[rows].set_axis(rows).sort_values(keys, kind="stable")
-    earlier, again = repeated.index[:2]
-    system, instance, rank = repeated.iloc[0]
-    where = ranks.place(earlier, "rank").removeprefix(f"{ranks.name}, ").split(", column ")[0]
-    raise ReadError(
-        f"{ranks.place(again, 'rank')}: system {system!r}, instance {str(instance)!r} has rank "
-        f"{rank - shift} twice, first in {where}; relevant items have distinct ranks: remove one "
-        "row"
-    )
+    known = ranks.only(~ranks.values("beyond")) if "beyond" in ranks.frame else ranks
+    if (i := first(known.frame.duplicated(keys))) is not None:
+        row = known.frame.iloc[i]
+        raise ReadError(
+            f"{known.place(i, 'rank')}: system {row['system']!r}, instance "
+            f"{str(row['instance'])!r} has rank {row['rank'] - shift} twice; relevant items have "
+            "distinct ranks: remove one row"
+        )
 
 
 def _rank_sets(parts: Sequence[Ranks], instances: Instances) -> list[RankSet]:
@@ -444,7 +366,7 @@ def _aligned(
     if "instance" not in first_frame or counted:
         # Rows without instance labels, and rows of histograms, cannot be paired between systems.
         # Compare only the number of instances of each system.
-        _check_totals(frames, name, counted)
+        _check_totals(frames, name)
         return frames
     fewest = most = _items(first_frame)
     for frame in frames.values():
@@ -464,11 +386,8 @@ def _items(frame: pd.DataFrame) -> NDArray[Any]:
     return np.bincount(instance.codes, minlength=len(instance.categories))
 
 
-def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> None:
-    """Raise an error if systems have different numbers of ranks or, with counts, of instances."""
-    what, remedy = "ranks", "give each one rank per instance, add an instance column"
-    if counted:
-        what, remedy = "instances by its counts", "complete the counts"
+def _check_totals(frames: dict[str, pd.DataFrame], name: str) -> None:
+    """Raise an error if systems have different numbers of instances."""
     sizes = {}
     for system, frame in frames.items():
         if "instance" in frame:
@@ -478,19 +397,12 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
     (first_system, size), *others = sizes.items()
     for other, total in others:
         if abs(total - size) > 1e-9 * size:
-            raise _unless_as_they_are(
-                f"{name}: system {first_system!r} has {size:,.15g} {what} and {other!r} has "
-                f"{total:,.15g}; {remedy}"
+            raise DifferentInstances(
+                f"{name}: system {first_system!r} has {size:,.15g} instances and {other!r} has "
+                f"{total:,.15g}; complete them, label the instances, or compare them as they are",
+                checks.Remedy("instances", "any"),
+                ways=_AS_THEY_ARE,
             )
-
-
-def _unless_as_they_are(why: str) -> DifferentInstances:
-    """Return the error with the option to compare systems with different instances."""
-    return DifferentInstances(
-        f"{why}, or compare them as they are",
-        checks.Remedy("instances", "any"),
-        ways={"Compare them as they are": {"instances": "any"}},
-    )
 
 
 def _different(
@@ -506,10 +418,13 @@ def _different(
     low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
     what = f"the systems cover different instances: {str(labels[differ[0]])!r} has "
     what += f"{counted(sizes[high], 'relevant item')} in {high!r} and {sizes[low]} in {low!r}"
-    what += f" (1 of {len(differ):,} such instances)" * (len(differ) > 1)
     shared = int(((fewest == most) & (fewest > 0)).sum())
     if not shared:
-        return _unless_as_they_are(f"{name}: {what}. The systems share none: complete the file")
+        return DifferentInstances(
+            f"{name}: {what}. They share none: complete the file, or compare them as they are",
+            checks.Remedy("instances", "any"),
+            ways=_AS_THEY_ARE,
+        )
     return DifferentInstances(
         f"{name}: {what}. All share {shared:,} of {int((most > 0).sum()):,} instances: compare "
         "those",

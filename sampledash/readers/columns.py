@@ -26,6 +26,7 @@ from sampledash.types import Flags, Floats, Ints
 SAMPLED = "sampled_rank"  # name of a column of ranks among sampled negatives
 TRUE = ("true_rank", "best_rank", "worst_rank")  # names of columns that never hold sampled ranks
 TYPED_RANKS = "typed ranks"
+QUOTING: dict[bool, Literal[0, 3]] = {True: csv.QUOTE_MINIMAL, False: csv.QUOTE_NONE}
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 # Matches blank or invisible characters at the beginning and at the end of a header.
 _EDGES = re.compile(r"^[\s\ufeff\u200b\u2060]+|[\s\ufeff\u200b\u2060]+$")
@@ -66,8 +67,8 @@ class Layout:
 
     ``kind`` names the format. ``data`` is the text, in which lines are counted for messages; None
     if the file is no text (Parquet, arrays). For typed ranks, the headers are the names of the
-    systems. ``headed``: whether the first record holds the headers. ``index``: headers that the
-    metadata of Parquet declare to be a row index.
+    systems. ``headed``: whether the first record holds the headers. ``quoted``: whether cells may
+    be in quotation marks. ``index``: headers that Parquet's metadata declare to be a row index.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Layout:
     data: bytes | None = None
     delimiter: str = ","
     headed: bool = True
+    quoted: bool = True
     index: Container[str] = ()
 
     def find(self, role: str) -> int | None:
@@ -102,7 +104,7 @@ class Layout:
             return f"row {record + 1}"
         # The fast parser stores no line numbers, so lines are counted when a message needs one.
         place = record + self.headed
-        rest = itertools.islice(records(self.data, self.delimiter), place, None)
+        rest = itertools.islice(records(self.data, self.delimiter, self.quoted), place, None)
         return f"line {next(rest, (place + 1, []))[0]}"
 
     def check_rows(self, rows: int) -> None:
@@ -163,12 +165,12 @@ def stream(data: bytes) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
 
 
-def records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def records(data: bytes, delimiter: str, quoted: bool = True) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and the cells of each record; skip blank lines, as pandas does.
 
     A record has no cells if one of its cells exceeds the length limit of the csv module.
     """
-    reader = csv.reader(stream(data), delimiter=delimiter)
+    reader = csv.reader(stream(data), delimiter=delimiter, quoting=QUOTING[quoted])
     line = 1
     while True:
         try:
@@ -213,8 +215,6 @@ def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 def numbers(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
     """Return cells as integers or floats; the error for a blank or text cell names its place."""
-    if pd.api.types.is_bool_dtype(cells.dtype):
-        raise ReadError(f"{place(cells.index[0])}: {not_a_number(cells.iloc[0])}; write {what}")
     values = cells.to_numpy() if cells.dtype.kind in "iu" else parsed(cells)
     if values.dtype.kind == "f" and (i := first(~np.isfinite(values))) is not None:
         cell = cells.iloc[i]
@@ -248,18 +248,16 @@ def whole(cells: pd.Series[Any], place: Place, what: str) -> Ints:
     return compact([array if array.dtype.kind in "iu" else array.astype(np.int64)])
 
 
-def beyond(cells: pd.Series[Any]) -> Flags | None:
-    """Return which cells are written like >10 (a rank that is larger than 10); None if none is."""
+def beyond(cells: pd.Series[Any]) -> Flags:
+    """Return which cells are written like >10 (a rank that is larger than 10)."""
     if pd.api.types.is_numeric_dtype(cells.dtype):
-        return None
-    flags = cells.astype(str).str.strip().str.startswith(">").to_numpy(dtype=bool)
-    return flags if flags.any() else None
+        return np.broadcast_to(np.False_, len(cells))
+    return cells.astype(str).str.strip().str.startswith(">").to_numpy(dtype=bool)
 
 
 def places(cells: pd.Series[Any], place: Place, what: str) -> Ints:
     """Return ranks as integers; a rank written >10 becomes 11, the smallest rank beyond 10."""
-    flags = beyond(cells)
-    if flags is None:
+    if not (flags := beyond(cells)).any():
         return whole(cells, place, what)
     bare = cells.astype(str).str.strip().str.removeprefix(">").str.strip()
     return whole(cells.astype(object).mask(flags, bare), place, what) + flags

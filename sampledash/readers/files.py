@@ -8,7 +8,6 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from threading import Lock
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -107,10 +106,9 @@ def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
             f"{truths[0].name} and {truths[1].name} both say what is relevant; give one of them"
         )
     if runs and not truths:
-        what = "a TREC run" if runs[0].facts is None else "a list of recommendations"
         raise ReadError(
-            f"{runs[0].name} is {what}, which does not say what is relevant; give its qrels, or a "
-            "table of test items with columns user and item",
+            f"{runs[0].name} is {runs[0].facts.kind}, which does not say what is relevant; give "
+            "its qrels, or a table of test items with columns user and item",
             Remedy("qrels", ...),
         )
     if truths and not runs:
@@ -155,7 +153,7 @@ def read_rank_sets(
         Name of the file in messages, or one per source; by default, that of the path or buffer.
     n
         Number of candidates per instance, relevant items included, for files without a column of n.
-        If None, n is taken from other files with the same instances or a single n.
+        If None, n is taken from other files with a single n.
     zero_based
         Whether the best rank is 0, in every file.
     instances
@@ -468,11 +466,7 @@ def example(name: str) -> list[RankSet]:
     """
     if checks.text("name", name) not in EXAMPLES:
         raise ValueError(f"unknown example {checks.shown(name)}: known are {', '.join(EXAMPLES)}")
-    with _READING:
-        return list(_example(name))
-
-
-_READING = Lock()  # held while an example is read, so that concurrent requests read it only once
+    return list(_example(name))
 
 
 @cache

@@ -5,9 +5,10 @@ Files hold ranks in one of two forms: one row per rank (long), or one column per
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -23,11 +24,13 @@ from sampledash.readers.columns import (
     SAMPLED,
     TYPED_RANKS,
     Layout,
+    Role,
     bare,
     beyond,
     categories,
     first,
     places,
+    refuse_repeated,
 )
 from sampledash.readers.upload_limits import ReadError, stem_of
 from sampledash.types import Flags
@@ -147,12 +150,8 @@ def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
     """Return the ranks of a long table (with a rank column) or a wide one (a column per system)."""
     if "rank" in source.roles:
         return _without_total(_long(source, cells))
-    if "system" in source.roles:
-        raise _no_rank(source, "a file with a system column needs one")
-    for role in ("ties", "mass_above", "count"):
-        if (i := source.find(role)) is not None:
-            header = source.headers[i]
-            raise _no_rank(source, f"a file with {header!r} needs one, and one row per rank")
+    if {"system", "ties", "mass_above", "count"} & {*source.roles}:
+        raise _no_rank(source)
     return _without_total(_wide(source, cells))
 
 
@@ -171,12 +170,12 @@ def _without_total(ranks: Ranks) -> Ranks:
     return ranks
 
 
-def _no_rank(source: Layout, why: str) -> ReadError:
-    headers = [header if len(header) <= 40 else header[:37] + "..." for header in source.headers]
+def _no_rank(source: Layout) -> ReadError:
+    headers = few((repr(header[:40]) for header in source.headers), 12)
     return ReadError(
-        f"{source.name} has no rank column: found {few(map(repr, headers), 12)}; {why}. Name it "
-        f"rank, or {SAMPLED} for ranks among sampled negatives; or write one column of ranks per "
-        "system, separated by commas, semicolons or tabs"
+        f"{source.name} has no rank column: found {headers}. Name it rank, or {SAMPLED} for ranks "
+        "among sampled negatives; or write one column of ranks per system, separated by commas, "
+        "semicolons or tabs"
     )
 
 
@@ -204,9 +203,9 @@ def _long(source: Layout, cells: pd.DataFrame) -> Ranks:
             table[role] = read
     if "system" not in source.roles:
         unknown.refuse_merged(source, cells, table.get("instance"))
-    if (flags := beyond(cells[source.roles.index("rank")])) is not None:
-        table["beyond"] = flags
-    return _without_zeros(Ranks(source, pd.DataFrame(table, copy=False), _facts(source, cells)))
+    if (late := beyond(cells[source.roles.index("rank")])).any():
+        table["beyond"] = late
+    return _without_zeros(Ranks(source, pd.DataFrame(table, copy=False), facts_of(source, ROLES)))
 
 
 def _without_zeros(ranks: Ranks) -> Ranks:
@@ -249,19 +248,84 @@ def _pairs(column: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categ
     return categories(code, [form.format(ones[a], others[b]) for a, b in pairs])
 
 
-def _facts(source: Layout, cells: pd.DataFrame, systems: Sequence[int] = ()) -> Facts:
-    headers = source.headers
-    pairs = list(zip(headers, source.roles, strict=True))
-    used = [(header, ROLES[role].means) for header, role in pairs if role is not None]
-    used += [(headers[i], "ranks of this system") for i in systems]
-    notes = [
-        f"{header} is the same everywhere and says nothing."
-        for i, (header, role) in enumerate(pairs)
-        if role == "repetition" and cells[i].nunique() < 2
-    ]
-    unused = [x for i, (x, role) in enumerate(pairs) if role is None and i not in systems]
-    ignored = tuple(header or "(no name)" for header in unused)
-    return Facts(source.name, source.kind, tuple(used), ignored, tuple(notes))
+def facts_of(
+    source: Layout,
+    roles: Mapping[Any, Role],
+    notes: Iterable[str] = (),
+    doubts: Iterable[str] = (),
+    systems: Sequence[int] = (),
+) -> Facts:
+    """Return the facts about a table; ``systems`` are columns of ranks."""
+    pairs = list(zip(source.headers, source.roles, strict=True))
+    used = [(header, roles[role].means) for header, role in pairs if role is not None]
+    used += [(source.headers[i], "ranks of this system") for i in systems]
+    unused = [x for i, (x, role) in enumerate(pairs) if x and role is None and i not in systems]
+    return Facts(source.name, source.kind, tuple(used), tuple(unused), tuple(notes), tuple(doubts))
+
+
+def parsed_cells(source: Layout, cells: Any, roles: Mapping[Any, Role]) -> dict[Any, Any]:
+    """Return the parsed column of each role, and remove the cells of these columns."""
+    pairs = ((role, source.find(role)) for role in roles)
+    return {
+        role: roles[role].read(cells.pop(i), partial(source.place, column=i), roles[role].write)
+        for role, i in pairs
+        if i is not None
+    }
+
+
+def by_names(
+    name: str,
+    kind: str,
+    headers: Sequence[str],
+    line: int | None = None,
+    *,
+    roles: Mapping[Any, Role],
+    chosen: Mapping[Any, str | None] = MappingProxyType({}),
+    **text: Any,
+) -> Layout:
+    """Find the column of each of ``roles``: the chosen one, else the first with a usual name.
+
+    A chosen name ``""`` means that there is no such column.
+    """
+    headers = [header.strip() for header in headers]
+    refuse_repeated(headers, name)
+    known = [bare(header) for header in headers]
+    matched: list[Any] = [None] * len(headers)
+    for role, usual_role in roles.items():
+        wanted = chosen.get(role)
+        if wanted is None:
+            usual = (known.index(n) for n in map(bare, usual_role.names) if n in known)
+            column = next((i for i in usual if matched[i] is None), None)
+            if column is not None:  # refuse a file with columns rating and Rating, for example
+                refuse_repeated([x for x in known if x == known[column]], name)
+        elif wanted == "":
+            column = None
+        elif wanted in headers:
+            column = headers.index(wanted)
+        else:
+            raise ReadError(
+                f"{name} has no column {checks.shown(wanted)} to be read as {role}: "
+                f"found {_listed(headers)}"
+            )
+        if column is not None:
+            if matched[column] is not None:
+                raise ReadError(
+                    f"{name}: the column {headers[column]!r} cannot be both {matched[column]} and "
+                    f"{role}; choose another one"
+                )
+            matched[column] = role
+    for role in ("user", "item"):
+        if role not in matched:
+            raise ReadError(
+                f"{name} has no column of {role}s: found {_listed(headers)}; name one {role}_id, "
+                "or say which it is",
+                checks.Remedy(role, ...),
+            )
+    return Layout(name, kind, tuple(headers), tuple(matched), **text)
+
+
+def _listed(headers: Sequence[str]) -> str:
+    return few([checks.shown(header) for header in headers if header], 8)
 
 
 def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
@@ -270,9 +334,7 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
     index = [i for i in numeric if unknown.is_index(source, i, cells[i])]
     columns = [i for i in numeric if i not in index]
     if not columns:
-        raise _no_rank(source, "no column holds ranks")
-    if unknown.holds_no_ranks(source, cells, columns):
-        raise _no_rank(source, "nothing says that these are ranks")
+        raise _no_rank(source)
     blank = next((i for i in others if source.headers[i] and _blank(cells[i]).all()), None)
     if blank is not None:
         raise ReadError(
@@ -301,16 +363,15 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
         "column": np.asarray(columns)[system],
         "rank": np.concatenate(ranks),
     }
-    flags = [beyond(x) for x in filled]
-    if any(flag is not None for flag in flags):
-        pairs = zip(flags, filled, strict=True)
-        every = [np.zeros(len(x), dtype=bool) if flag is None else flag for flag, x in pairs]
-        table["beyond"] = np.concatenate(every)
+    if (late := np.concatenate([beyond(x) for x in filled])).any():
+        table["beyond"] = late
     for role, values in (by_role | {"repetition": repetition}).items():
         if values is not None:
             table[role] = values[record]
     names = [source.headers[i] or "(no name)" for i in index]
-    read = Ranks(source, pd.DataFrame(table, index=record), _facts(source, cells, columns))
+    read = Ranks(
+        source, pd.DataFrame(table, index=record), facts_of(source, ROLES, systems=columns)
+    )
     return read.noted(*(f"{name} numbers the rows, and is left out." for name in names))
 
 

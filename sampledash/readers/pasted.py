@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +16,16 @@ from sampledash.expectation import prior_weights
 from sampledash.rank_sets import RankSet
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems
-from sampledash.readers.columns import ROLES, TYPED_RANKS, Layout, categories, first, role_of
+from sampledash.readers.columns import (
+    ROLES,
+    TYPED_RANKS,
+    Layout,
+    beyond,
+    categories,
+    first,
+    places,
+    role_of,
+)
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
 from sampledash.readers.tables import load_array, text_table
 from sampledash.readers.upload_limits import NUMBERS, ReadError
@@ -22,6 +33,9 @@ from sampledash.types import Floats
 
 _NAME = "pasted text"
 _REMEDY = "write NAME: ranks, with a colon, and n = 3706 on a line of its own"
+_WRITE = (
+    "ranks as whole numbers from 1, without separators, as in '10000', or >10 for one beyond 10"
+)
 _NAMES = "|".join(a.replace("_", "[ _-]?") for role in NUMBERS for a in ROLES[role].names)
 # A setting of n or m, such as "n = 3,706", "m: 100" and "m = 100 sampled negatives".
 _SETTING = re.compile(
@@ -130,7 +144,7 @@ def _systems(text: str) -> list[tuple[str, list[str]]]:
         limits.check_name(name, _NAME)
         if any(name == known for known, _ in systems):
             raise ReadError(f"the {_NAME} names system {name!r} twice: give it one line")
-        ranks = _values(name, values)
+        ranks = _values(values)
         if not ranks:
             raise ReadError(f"the {_NAME} gives no ranks for system {name!r}: write them after ':'")
         systems.append((name, ranks))
@@ -143,43 +157,29 @@ def _nameless(segments: list[str]) -> tuple[str, list[str]]:
         several = len(segments) > 1 < len(re.findall(r"[^,\s]+", segment.replace("> ", ">")))
         if several or re.search(r"[^\W\d_]", segment):
             raise ReadError(f"the {_NAME} has {shown(segment)} without a name: {_REMEDY}")
-    return "ranks", _values("ranks", " ".join(segments))
+    return "ranks", _values(" ".join(segments))
 
 
-def _values(name: str, text: str) -> list[str]:
-    words = re.findall(r"(?:>\s*)?[^,\s]+", text)
-    for i, word in enumerate(words, start=1):
-        bare = word.removeprefix(">").strip()
-        if not re.fullmatch(r"[+-]?(0|[1-9][0-9]{0,17})(\.0*)?", bare):
-            whole = f"{shown(word)} is not a whole number"
-            wrong = whole if is_numeral(bare) else not_a_number(word)
-            raise ReadError(
-                f"{_NAME}, system {name!r}, value {i}: {wrong}; write ranks as whole numbers from "
-                "1, without separators, as in '10000', or >10 for one beyond 10"
-            )
-    return words
+def _values(text: str) -> list[str]:
+    return re.findall(r"(?:>\s*)?[^,\s]+", text)
 
 
 def _ranks(systems: list[tuple[str, list[str]]]) -> Ranks:
-    names = [name for name, _ in systems]
-    sizes = [len(ranks) for _, ranks in systems]
-    system = np.repeat(np.arange(len(systems)), sizes)
-    words = np.array([rank for _, ranks in systems for rank in ranks])
-    beyond = np.strings.startswith(words, ">")
-    bare = np.strings.lstrip(words, "> ").tolist()
-    table = {
-        "system": categories(system, names),
-        "column": system,
-        "rank": np.array([int(rank.split(".")[0]) for rank in bare]) + beyond,
-    }
-    if beyond.any():
-        table["beyond"] = beyond
-    index = np.concatenate([np.arange(size) for size in sizes])
-    return Ranks(
-        Layout(_NAME, TYPED_RANKS, tuple(names)),
-        pd.DataFrame(table, index=index),
-        Facts(_NAME, TYPED_RANKS),
-    )
+    source = Layout(_NAME, TYPED_RANKS, tuple(name for name, _ in systems))
+    column = np.repeat(np.arange(len(systems)), [len(words) for _, words in systems])
+    read, flags = [], []
+    for i, (_, words) in enumerate(systems):
+        cells, place = pd.Series(words), partial(source.place, column=i)
+        if (value := first(cells.str.match(r"0\d"))) is not None:  # the 000 of 10,000
+            raise ReadError(f"{place(value)}: {words[value]!r} is no number; write {_WRITE}")
+        read.append(places(cells, place, _WRITE))
+        flags.append(beyond(cells))
+    table: dict[str, Any] = {"system": categories(column, source.headers), "column": column}
+    table["rank"] = np.concatenate(read)
+    if (late := np.concatenate(flags)).any():
+        table["beyond"] = late
+    index = np.concatenate([np.arange(len(words)) for _, words in systems])
+    return Ranks(source, pd.DataFrame(table, index=index), Facts(_NAME, TYPED_RANKS))
 
 
 def settings_aside(

@@ -163,8 +163,11 @@ def read_printed(text: str) -> PrintedTable:
     rows: dict[str, Row] = {}
     no_systems: list[str] = []
     for place, line in lines[len(above) + 1 :]:
-        if compared := [name for name in parts.leading(line) if _COMPARED.match(name)]:
-            no_systems.append(compared[0])
+        names = (
+            re.split(r"\s+[-+]?[\d.]", line)[:1] if not parts.mark else _marked(line, parts.mark)
+        )
+        if compared := next(filter(_COMPARED.match, names), None):
+            no_systems.append(compared)
             continue
         row = parts.cells(line, place)
         name = _MARKS.sub("", row[0]).strip()
@@ -339,13 +342,6 @@ class Parting:
             f"each column that line {self.place} names ({named}): separate the cells with tabs or "
             "commas"
         )
-
-    def leading(self, line: str) -> list[str]:
-        """Return the cells before the first value; unlike :meth:`cells`, refuse no line."""
-        if not self.mark:
-            return [re.split(r"\s+[-+]?[\d.]", line)[0]]
-        first = next(i for i, x in enumerate(self.names) if i and x.metric is not None)
-        return _marked(line, self.mark)[:first]
 
 
 def parting(line: str, place: int) -> Parting:

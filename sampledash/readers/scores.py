@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sampledash.checks import counted
 from sampledash.readers.columns import ITEMS, bare, role_of
 from sampledash.readers.upload_limits import ReadError
-
-
-class LeftOut(NamedTuple):
-    """Numbers of instances and relevant items of a system, and how many cannot be ranked."""
-
-    instances: int  # number of instances for which the system scores items
-    bare: int  # number of instances without a relevant item that has a score
-    full: int  # number of instances where every candidate is relevant
-    relevant: int  # number of relevant items
-    unscored: int  # number of relevant items without a score
 
 
 def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[str, str]:
@@ -62,12 +52,19 @@ def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> No
         )
 
 
-def left_out(name: str, facts: Mapping[str, LeftOut]) -> list[str]:
-    """Return sentences on what is left out; refuse a system without anything to rank."""
-    if not facts:
+def left_out(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return sentences on what is left out; refuse a system without anything to rank.
+
+    A row has a system's numbers of instances (``size``), of instances without a relevant item that
+    has a score (``bare``) or where every candidate is relevant (``full``), and of relevant items
+    in all (``asked``) and with a score (``items``).
+    """
+    if not rows:
         raise ReadError(f"{name} holds no candidates: write a row for each, with its score")
     sentences = []
-    for system, (instances, without, full, relevant, unscored) in facts.items():
+    for row in rows:
+        system, instances, without, full = (row[x] for x in ("system", "size", "bare", "full"))
+        relevant, unscored = row["asked"], row["asked"] - row["items"]
         if full:
             raise ReadError(
                 f"{name}: in {counted(full, 'instance')} every item that system {system!r} scores "

@@ -10,7 +10,7 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
@@ -18,13 +18,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import compute, parquet, types
 from pyarrow import csv as arrow_csv
+from pyarrow import parquet, types
 
 from sampledash.checks import Refusal, is_numeral
 from sampledash.readers import score_files
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
+    QUOTING,
     ROLES,
     Holds,
     Layout,
@@ -49,10 +50,14 @@ _ARROW = {
     "many": pa.string(),
     "unknown": pa.dictionary(pa.int32(), pa.string()),
 }
+# What the columns of each role hold: of ranks, of lists of recommendations, and of interactions.
+_HOLDS: dict[Any, Holds] = {role: column.holds for role, column in ROLES.items()}
+_HOLDS |= {"user": "many", "item": "many", "score": "real", "rating": "real", "time": "whole"}
 # Roles of columns that pandas must read as text, and not as numbers: labels must stay as written,
 # and some versions of pandas misround fractions.
-_EXACT = {role for role, column in ROLES.items() if column.holds != "whole"}
+_EXACT = {role for role, holds in _HOLDS.items() if holds != "whole"}
 _LABELS = {role for role, column in ROLES.items() if column.read in (labels, texts)}
+_LABELS |= {"user", "item", "time"}
 _BROKEN = re.compile(r"[\n\r]")  # a line break in a header
 # A number such as 1.000 between semicolons. Where semicolons separate cells, a dot may separate
 # thousands, so the number may be 1 or 1000.
@@ -60,47 +65,74 @@ _THOUSANDS = re.compile(rb'[;\n]"?([1-9]\d{0,2}(?:\.000)+)"?(?=[;\r\n]|$)')
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # pandas gives this name to an unnamed index
 
 
-def read_table(data: bytes, name: str, kind: FileKind) -> tuple[Layout, pd.DataFrame]:
+def read_table(
+    data: bytes, name: str, kind: FileKind, find: Callable[..., Layout] = source_of
+) -> tuple[Layout, pd.DataFrame]:
     """Return the layout and the cells of CSV, TSV, other separated text, Parquet or a numpy array.
 
     The frame of cells has the columns 0, 1, 2 ...; columns whose header is unknown may be missing.
     """
     read = {"text": text_table, "columns": parquet_table, "array": _array_table}
     try:
-        return read[kind](data, name)
+        return read[kind](data, name, find)
     except Refusal as error:
         raise error if isinstance(error, ReadError) else ReadError(*error.parts) from None
 
 
-def text_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
-    """Parse separated text. The header decides the separator: comma, semicolon or tab."""
+def text_table(
+    data: bytes,
+    name: str,
+    find: Callable[..., Layout] = source_of,
+    delimiter: str = "",
+    *,
+    quoted: bool = True,
+    heading: Callable[[list[str]], tuple[list[str], bool]] = lambda cells: (cells, True),
+) -> tuple[Layout, pd.DataFrame]:
+    """Parse separated text. The header decides the separator: comma, semicolon or tab.
+
+    ``find`` finds the roles of the columns, and ``heading`` returns the headers for the cells of
+    the first record, and whether this record is a header line.
+    """
     check_utf8(data, name)
-    delimiter = delimiter_of(data)
-    if delimiter == ";" and (match := _THOUSANDS.search(data)):
-        line = data.count(b"\n", 0, match.start(1)) + 1
-        raise ReadError(
-            f"{name}, line {line}: {match[1].decode()} may mean thousands, or a whole number with "
-            "decimals; write whole numbers with digits only"
-        )
-    rest = records(data, delimiter)
-    line, header = next(rest, (1, [""]))
-    if not header:
+    delimiter = delimiter or delimiter_of(data)
+    rest = records(data, delimiter, quoted)
+    line, first = next(rest, (1, [""]))
+    if not first:
         raise ReadError(
             f"{name}, line {line}: a name of a column is too long; look for a quotation mark that "
             "is not closed"
         )
-    source = source_of(name, FORMAT[delimiter], header, line, data=data, delimiter=delimiter)
-    rows = limits.lines_of(data) - line
-    source.check_rows(rows)
-    if "rank" not in source.roles:
+    headers, headed = heading(first)
+    kind = FORMAT.get(delimiter, "text") if headed else "text without a header line"
+    text = {"data": data, "delimiter": delimiter, "headed": headed, "quoted": quoted}
+    source = find(name, kind, headers, line, **text)
+    source.check_rows(limits.lines_of(data) - line)
+    wide = not {"rank", "user"} & {*source.roles}
+    if wide:
         limits.RANKS.check(data.count(delimiter.encode()), name)
-    second = next(rest, None)
+    if delimiter == ";" and "user" not in source.roles and (match := _THOUSANDS.search(data)):
+        place = data.count(b"\n", 0, match.start(1)) + 1
+        raise ReadError(
+            f"{name}, line {place}: {match[1].decode()} may mean thousands, or a whole number with "
+            "decimals; write whole numbers with digits only"
+        )
+    second = next(rest, None) if headed else (line, first)
     if second is None:
-        raise ReadError(f"{name} has a header line but no rows: add one line per rank")
+        raise ReadError(f"{name} has a header line but no rows: add at least one")
     check_width(source, second)
-    holds = {role: column.holds for role, column in ROLES.items()}
-    fast = len(data) >= SMALL and "rank" in source.roles and not any(map(_BROKEN.search, header))
-    return source, rows_of_text(source, holds, _EXACT, second, rest, skip=line, fast=fast)
+    fast = len(data) >= SMALL and not wide and not any(map(_BROKEN.search, first))
+    frame = None
+    if fast:
+        merged = "rank" in source.roles and not {"system", "user"} & {*source.roles}
+        kinds: dict[Any, Holds | None] = {
+            i: _HOLDS[role] if role else "unknown" if merged and not is_numeral(cell) else None
+            for i, (role, cell) in enumerate(zip_longest(source.roles, second[1], fillvalue=""))
+        }
+        frame = arrow_frame(data, delimiter, kinds, skip=line - (not headed), quoted=quoted)
+    if frame is None:
+        limits.CAREFUL.check(limits.lines_of(data) - headed, name)
+        frame = careful_frame(source, second, rest)
+    return source, frame
 
 
 def delimiter_of(data: bytes) -> str:
@@ -118,35 +150,6 @@ def headers_of(data: bytes, kind: FileKind) -> list[str]:
         return [] if kind == "array" else next(records(data, delimiter_of(data)), (1, []))[1]
     except Exception:  # pyarrow raises many types of errors; other readers report the damage
         return []
-
-
-def rows_of_text(
-    source: Layout,
-    holds: Mapping[Any, Holds],
-    exact: Container[str | None],
-    second: tuple[int, list[str]],
-    rest: Iterator[tuple[int, list[str]]],
-    *,
-    skip: int,
-    quoted: bool = True,
-    fast: bool = True,
-) -> pd.DataFrame:
-    """Parse the records after the first ``skip`` lines of a text; if ``fast``, try pyarrow first.
-
-    ``holds`` gives each role's kind of content; see :func:`careful_frame` and :func:`arrow_frame`.
-    """
-    data, merged = source.data or b"", "rank" in source.roles and "system" not in source.roles
-    kinds: dict[Any, Holds | None] = {
-        i: holds[role] if role else "unknown" if merged and not is_numeral(cell) else None
-        for i, (role, cell) in enumerate(zip_longest(source.roles, second[1], fillvalue=""))
-    }
-    frame = None
-    if fast:
-        frame = arrow_frame(data, source.delimiter, kinds, skip=skip, quoted=quoted)
-    if frame is None:
-        limits.CAREFUL.check(limits.lines_of(data) - source.headed, source.name)
-        frame = careful_frame(source, second, rest, exact)
-    return frame
 
 
 def arrow_frame(
@@ -223,9 +226,8 @@ def careful_frame(
     source: Layout,
     second: tuple[int, list[str]],
     rest: Iterator[tuple[int, list[str]]],
-    exact: Container[str | None],
 ) -> pd.DataFrame:
-    """Parse text with pandas; columns whose role is in ``exact`` remain text. Errors name the line.
+    """Parse text with pandas; columns with a role in ``_EXACT`` remain text. Errors name the line.
 
     ``second`` (the first record after the header) and ``rest`` (the next) are for error messages.
     """
@@ -238,7 +240,8 @@ def careful_frame(
             # Only blank cells are missing values; by default, the user "NA" would be missing too.
             keep_default_na=False,
             na_values=[""],
-            dtype={i: str for i, role in enumerate(source.roles) if role in exact},
+            dtype={i: str for i, role in enumerate(source.roles) if role in _EXACT},
+            quoting=QUOTING[source.quoted],
             low_memory=False,
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as error:
@@ -263,10 +266,7 @@ def check_width(source: Layout, record: tuple[int, list[str]]) -> None:
 
 
 def parquet_table(
-    data: bytes,
-    name: str,
-    source_of: Callable[..., Layout] = source_of,
-    label_roles: Container[str | None] = _LABELS,
+    data: bytes, name: str, find: Callable[..., Layout] = source_of
 ) -> tuple[Layout, pd.DataFrame]:
     """Parse the columns of a Parquet file that have a role; refuse types that cannot be used.
 
@@ -275,7 +275,7 @@ def parquet_table(
     because each may hold the ranks of a system.
     """
     try:
-        return _parquet_columns(data, name, source_of, label_roles)
+        return _parquet_columns(data, name, find)
     except Refusal:
         raise
     except Exception as error:  # pyarrow raises many types of errors
@@ -286,7 +286,7 @@ def parquet_table(
 
 
 def _parquet_columns(
-    data: bytes, name: str, source_of: Callable[..., Layout], label_roles: Container[str | None]
+    data: bytes, name: str, find: Callable[..., Layout]
 ) -> tuple[Layout, pd.DataFrame]:
     head = parquet.read_metadata(io.BytesIO(data))
     rows = head.num_rows
@@ -300,16 +300,16 @@ def _parquet_columns(
         size = sum(group.column(i).num_values for group in groups for i in range(head.num_columns))
         limits.check_size(8 * size, name, "unpacks to")
         data = score_files.ranked(parquet.read_table(io.BytesIO(data)), pair, name)
-        return _parquet_columns(data, name, source_of, label_roles)
+        return _parquet_columns(data, name, find)
     fields = [field for field in schema if not _UNNAMED_INDEX.fullmatch(field.name)]
     index = (schema.pandas_metadata or {}).get("index_columns", ())
-    source = source_of(name, "Parquet", [field.name for field in fields], index=index)
+    source = find(name, "Parquet", [field.name for field in fields], index=index)
     source.check_rows(rows)
     if rows == 0:
         raise ReadError(f"{name} has columns but no rows: add at least one")
     pairs = zip(fields, source.roles, strict=True)
     # Dates in a column with an unknown header are read as labels.
-    label = [role in label_roles or (role is None and _is_dated(f.type)) for f, role in pairs]
+    label = [role in _LABELS or (role is None and _is_dated(f.type)) for f, role in pairs]
     wide = not {"rank", "user"} & set(source.roles)
     # In a table of ranks without a system column, text columns are read too, because the readers
     # refuse text columns that may name systems.
@@ -384,7 +384,9 @@ def _series(column: Any, *, label: bool) -> pd.Series[Any]:
     return pd.Series(compact([piece.to_numpy() for piece in column.chunks]), copy=False)
 
 
-def _array_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
+def _array_table(
+    data: bytes, name: str, find: Callable[..., Layout]
+) -> tuple[Layout, pd.DataFrame]:
     """Parse a .npy file.
 
     Named fields become columns. A 1-D array holds the ranks of one system, named after the file; a
@@ -395,26 +397,32 @@ def _array_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
     array = load_array(data, name)
     fields = array.dtype.names
     if fields is not None and array.ndim == 1:
-        headers = list(map(str, fields))
-        columns = [_field(array[field], field, name) for field in headers]
+        columns = {field: array[field] for field in fields}
     elif fields is None and array.ndim == 1:
-        headers, columns = ["rank"], [_native(array)]
+        columns = {"rank": array}
     elif array.ndim == 2 and array.dtype.kind == "f" and np.any(2 * array % 1 > 0):
-        ranks = score_files.ranks_of_scores(array[:, 0], array[:, 1:], name)
-        headers, columns = list(ranks), list(ranks.values())
+        columns = score_files.ranks_of_scores(array[:, 0], array[:, 1:], name)
     elif fields is None and array.ndim == 2:
         limits.SYSTEMS.check(array.shape[1], name)
         limits.RANKS.check(array.size, name)
-        headers = [f"{stem_of(name)} {i + 1}" for i in range(array.shape[1])]
-        columns = [_native(column) for column in array.T]
+        columns = {f"{stem_of(name)} {i + 1}": column for i, column in enumerate(array.T)}
     else:
         raise ReadError(
             f"{name} has the shape {array.shape}; save one dimension (named fields, or the ranks "
             "of one system) or two (instances × systems)"
         )
-    source = source_of(name, "a numpy array", headers)
+    source = find(name, "a numpy array", list(map(str, columns)))
     source.check_rows(len(array))
-    return source, pd.DataFrame(dict(enumerate(columns)), copy=False)
+    cells = {}
+    for i, (header, values) in enumerate(columns.items()):
+        try:
+            cells[i] = _series(pa.chunked_array([pa.array(_plain(values))]), label=False)
+        except Exception as error:  # numpy and pyarrow raise many types of errors
+            raise ReadError(
+                f"{name}: the field {header!r} holds neither numbers nor text in UTF-8 in each "
+                "row; leave it out"
+            ) from error
+    return source, pd.DataFrame(cells, copy=False)
 
 
 def load_array(data: bytes, name: str) -> NDArray[Any]:
@@ -444,36 +452,15 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
     return array
 
 
-def _field(values: NDArray[Any], field: str, name: str) -> Any:
-    where = f"{name}: the field {field!r}"
-    if values.ndim == 1 and (_is_number(values.dtype) or values.dtype.kind == "b"):
-        return _native(values)
-    if values.ndim != 1 or values.dtype.kind not in "US":
-        raise ReadError(
-            f"{where} holds neither numbers nor text in each row, but {values.dtype} of the shape "
-            f"{values.shape[1:]}; leave it out"
-        )
-    if values.dtype.itemsize > 4 * limits.LONGEST_NAME:
-        raise ReadError(
-            f"{where} holds text of more than {limits.LONGEST_NAME:,} characters; shorten it"
-        )
-    length = compute.utf8_length if values.dtype.kind == "U" else compute.binary_length
-    try:
-        text = pa.array(_native(values))
-        if np.any(np.strings.str_len(values) != length(text).to_numpy()):
-            raise ReadError(f"{where} holds text with zero bytes; write it anew")
-        return text.cast(pa.large_string()).dictionary_encode().to_pandas()
-    except (UnicodeDecodeError, pa.ArrowException):
-        raise ReadError(f"{where} holds text that is not UTF-8; write it anew") from None
-
-
 def _is_number(dtype: np.dtype[Any]) -> bool:
     """Return whether a type is a real number of at most 8 bytes, which every machine supports."""
     return dtype.kind in "iuf" and dtype.itemsize <= 8
 
 
-def _native(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a contiguous array in this machine's byte order; float16 becomes float64."""
-    if values.dtype == np.float16:
-        return values.astype(np.float64)
+def _plain(values: NDArray[Any]) -> Any:
+    """Return text as a list, and numbers in this machine's byte order."""
+    if values.dtype.kind == "S":
+        return [text.decode() for text in values.tolist()]
+    if values.dtype.kind == "U":
+        return values.tolist()
     return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))

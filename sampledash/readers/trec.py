@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import itertools
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -22,45 +21,50 @@ from numpy.typing import NDArray
 from pyarrow import compute
 
 from sampledash import checks
-from sampledash.checks import NUMERAL, counted, is_numeral, shown
+from sampledash.checks import NUMERAL, counted, is_numeral
 from sampledash.rank_sets import draw_shared_ties
 from sampledash.readers import tables
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
     ITEMS,
+    ROLES,
     TIMES,
     Holds,
     Layout,
+    Role,
     bare,
     categories,
     first,
     labels,
     numbers,
-    records,
-    refuse_repeated,
     role_of,
     whole,
 )
-from sampledash.readers.frame import Facts, Ranks
-from sampledash.readers.tables import SMALL, arrow_frame, delimiter_of
+from sampledash.readers.frame import Facts, Ranks, by_names, facts_of, parsed_cells
+from sampledash.readers.tables import SMALL, arrow_frame
 from sampledash.readers.upload_limits import CensoredItems, FileKind, ReadError, check_utf8, stem_of
 from sampledash.types import Ints
 
 TrecKind = Literal["run", "qrels"]
 Censored = Literal["refuse", "beyond", "tied", "left-out"]
-FIELDS: dict[TrecKind, list[str]] = {
-    "run": ["query", "Q0", "document", "rank", "score", "tag"],
-    "qrels": ["query", "iteration", "document", "relevance"],
+FIELDS: dict[TrecKind, tuple[str, ...]] = {
+    "run": ("query", "Q0", "document", "rank", "score", "tag"),
+    "qrels": ("query", "iteration", "document", "relevance"),
 }
-# For each field that is read: its parser, its kind of content, and what error messages ask for.
-_READ: dict[str, tuple[Callable[..., Any], Holds, str]] = {
-    "tag": (labels, "few", "the name of the system"),
-    "query": (labels, "many", "the label of the query or user"),
-    "document": (labels, "many", "the label of the document or item"),
-    "rank": (whole, "whole", "a whole number"),
-    "score": (numbers, "real", "a number"),
-    "relevance": (whole, "whole", "a whole number"),
+_ROLES: dict[TrecKind, tuple[str | None, ...]] = {
+    "run": ("user", None, "item", None, "score", "system"),
+    "qrels": ("user", None, "item", "relevance"),
 }
+#: Roles of the columns of runs, qrels, lists and test items, with the headers in lists.
+_COLUMNS = {
+    "system": ROLES["system"],
+    "user": ROLES["instance"],
+    "item": Role(labels, "many", "relevant or not", "the label of the document or item", ITEMS),
+    "rank": Role(whole, "whole", "rank in the list", "a whole number", ROLES["rank"].written),
+    "score": Role(numbers, "real", "rank, by decreasing score", "a number",
+                  "score rating prediction relevance"),
+    "relevance": Role(whole, "whole", "relevant if 1 or more", "a whole number", ""),
+}  # fmt: skip
 # Indices of the fields that hold a number in a TREC line, but text in the header of a table.
 _NUMBERS: dict[TrecKind, tuple[int, ...]] = {"run": (3, 4), "qrels": (1, 3)}
 _INTEGER = r"[+-]?[0-9]+"
@@ -77,26 +81,26 @@ _RULE = (
 _TIED = (
     "An item's rank is its place by score in the list of its user; items of equal score are tied."
 )
-_MEANS = (
-    ("query", "instance"),
-    ("document", "relevant by the qrels or not"),
-    ("score", "rank, by decreasing score"),
-    ("tag", "system"),
-)
 
 
 @dataclass(frozen=True)
 class Trec:
-    """A parsed run or qrels: a frame with one row per line, whose columns are named by field.
+    """A parsed run or qrels: a frame with one row per line, whose columns are named by role.
 
-    Query, document and tag are categories, the others numbers. A list of recommendations is stored
-    as a run and test items as qrels; both have ``facts``. Equal scores in a list are ties.
+    System, user (query) and item (document) are categories, the others numbers. A list of
+    recommendations is stored as a run and test items as qrels, with ``listed``: equal scores in a
+    list are ties.
     """
 
-    name: str
     kind: TrecKind
     frame: pd.DataFrame
-    facts: Facts | None = None
+    facts: Facts
+    listed: bool
+
+    @property
+    def name(self) -> str:
+        """Name of the file, for error messages."""
+        return self.facts.file
 
 
 def trec_kind(data: bytes, name: str) -> TrecKind | None:
@@ -120,43 +124,44 @@ def trec_kind(data: bytes, name: str) -> TrecKind | None:
 
 def read_trec(data: bytes, name: str, kind: TrecKind) -> Trec:
     """Parse a run or qrels; refuse missing or invalid fields and repeated documents."""
-    cells = _cells(data, name, kind)
-
-    def place(record: int, field: str) -> str:
-        lines = (i for i, line in enumerate(io.BytesIO(data), start=1) if line.strip())
-        number = next(itertools.islice(lines, record, None), record + 1)
-        return f"{name}, line {number}, {field}"
-
-    columns = {
-        field: read(cells[field], partial(place, field=field), what)
-        for field, (read, _, what) in _READ.items()
-        if field in cells
-    }
-    if kind == "run":
-        limits.SYSTEMS.check(len(columns["tag"].categories), name)
-        score = columns["score"].astype(np.float64)
-        if (i := first(np.abs(score) > np.finfo(np.float32).max)) is not None:
-            raise ReadError(
-                f"{place(i, 'score')}: {shown(score[i])} is beyond single precision, in which "
-                "trec_eval compares scores; scale the scores of the run"
-            )
-        columns["score"] = score.astype(np.float32)  # trec_eval also stores scores as float32
-    frame = pd.DataFrame(columns, copy=False)
-    keys = [field for field in ("tag", "query", "document") if field in frame]
-    if (i := first(frame.duplicated(keys))) is not None:
-        verb = "ranked" if kind == "run" else "judged"
-        raise ReadError(
-            f"{place(i, 'document')}: document {str(frame['document'][i])!r} is {verb} twice for "
-            f"query {str(frame['query'][i])!r}; remove one line"
-        )
-    return Trec(name, kind, frame)
-
-
-def _cells(data: bytes, name: str, kind: TrecKind) -> pd.DataFrame:
-    """Split a TREC file into a frame with a column per field, at spaces and tabs."""
     check_utf8(data, name)
-    fields = FIELDS[kind]
-    holds = {field: _READ[field][1] if field in _READ else None for field in fields}
+    called = "a TREC run" if kind == "run" else "qrels"
+    text: Any = {"data": data, "headed": False, "quoted": False}
+    source = Layout(name, called, FIELDS[kind], _ROLES[kind], **text)
+    return _parsed(source, _cells(source), kind, listed=False)
+
+
+def _parsed(source: Layout, cells: pd.DataFrame, kind: TrecKind, *, listed: bool) -> Trec:
+    """Parse the cells of each role; refuse invalid cells and repeated items."""
+    columns = parsed_cells(source, cells, _COLUMNS)
+    if kind == "qrels":
+        columns.setdefault("relevance", np.ones(len(cells), np.int64))
+    else:
+        score = columns["score"] if "score" in columns else -columns["rank"]
+        columns["score"] = score.astype(np.float64)
+        if not listed:  # trec_eval compares scores in single precision
+            largest = np.finfo(np.float32).max
+            columns["score"] = columns["score"].clip(-largest, largest).astype(np.float32)
+        alone = categories(np.zeros(len(cells), np.int8), [stem_of(source.name)])
+        columns.setdefault("system", alone)
+        limits.SYSTEMS.check(len(columns["system"].categories), source.name)
+    frame = pd.DataFrame(columns, index=range(len(cells)), copy=False)
+    keys = [role for role in ("system", "user", "item") if role in frame]
+    if (i := first(frame.duplicated(keys))) is not None:
+        item, user = (source.headers[source.roles.index(role)] for role in ("item", "user"))
+        raise ReadError(
+            f"{source.place(int(cells.index[i]), source.find('item'))}: {item} "
+            f"{str(frame['item'][i])!r} occurs twice for {user} {str(frame['user'][i])!r}; remove "
+            "one line"
+        )
+    return Trec(kind, frame, facts_of(source, _COLUMNS), listed)
+
+
+def _cells(source: Layout) -> pd.DataFrame:
+    """Split a TREC file into a frame with a column per field, at spaces and tabs."""
+    data, fields = source.data or b"", source.headers
+    pairs = enumerate(source.roles)
+    holds = {i: None if role is None else _COLUMNS[role].holds for i, role in pairs}
     start = next(line for line in io.BytesIO(data) if line.strip())
     for delimiter in " \t" if len(data) >= SMALL else "":
         if start.count(delimiter.encode()) == len(fields) - 1:
@@ -168,16 +173,16 @@ def _cells(data: bytes, name: str, kind: TrecKind) -> pd.DataFrame:
         cells = line.split()
         if len(cells) not in (0, len(fields)):
             raise ReadError(
-                f"{name}, line {number}: {len(cells)} fields where a {kind} line has {len(fields)} "
-                f"({' '.join(fields)}); correct the line"
+                f"{source.name}, line {number}: {len(cells)} fields where a line has "
+                f"{len(fields)} ({' '.join(fields)}); correct the line"
             )
         if cells:
             lines.append(b"\t".join(cells))
-    text: dict[str, Holds | None] = {field: what and "many" for field, what in holds.items()}
+    text: dict[int, Holds | None] = {i: what and "many" for i, what in holds.items()}
     frame = arrow_frame(b"\n".join(lines), "\t", text, quoted=False)
     if frame is None:
         raise ReadError(
-            f"{name} cannot be split into lines of {' '.join(fields)}; check its fields"
+            f"{source.name} cannot be split into lines of {' '.join(fields)}; check its fields"
         )
     return frame
 
@@ -189,31 +194,31 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
     column ``depth`` is the number of documents that the system ranks for the query, and ``lacks``
     is the number of relevant documents of the query that the system does not rank.
     """
-    good = qrels.frame[qrels.frame["relevance"] >= 1].sort_values(["query", "document"])
+    good = qrels.frame[qrels.frame["relevance"] >= 1].sort_values(["user", "item"])
     if not len(good):
         raise ReadError(f"{qrels.name} judges no document relevant (1 or more); check its grades")
     # Only queries with relevant documents are instances.
-    query = good["query"].cat.remove_unused_categories()
-    queries, systems = query.cat.categories, run.frame["tag"].cat.categories
-    ordered = _ordered(run.frame, tied=run.facts is not None)
-    theirs = _codes_in(queries, ordered["query"])
+    query = good["user"].cat.remove_unused_categories()
+    queries, systems = query.cat.categories, run.frame["system"].cat.categories
+    ordered = _ordered(run.frame, tied=run.listed)
+    theirs = _codes_in(queries, ordered["user"])
     inside = theirs >= 0
     if not inside.any():
         raise ReadError(
             f"{run.name} and {qrels.name} share no query with a relevant document: "
-            f"{str(run.frame['query'][0])!r} here, {str(queries[0])!r} there; do they belong "
+            f"{str(run.frame['user'][0])!r} here, {str(queries[0])!r} there; do they belong "
             "together?"
         )
     limits.RANKS.check(len(systems) * len(good), f"{run.name} with {qrels.name}")
-    documents = _codes_in(good["document"].cat.categories, ordered["document"])
+    documents = _codes_in(good["item"].cat.categories, ordered["item"])
     ranked = ordered[["place", "ties", "depth"]].assign(
-        tag=ordered["tag"].cat.codes, query=theirs, document=documents
+        tag=ordered["system"].cat.codes, query=theirs, document=documents
     )[inside]
-    wanted = pd.DataFrame({"query": query.cat.codes, "document": good["document"].cat.codes})
+    wanted = pd.DataFrame({"query": query.cat.codes, "document": good["item"].cat.codes})
     wanted = wanted.astype(np.int64)
     items = pd.DataFrame({"tag": range(len(systems))}).merge(wanted, how="cross")
     item, of_list = ["tag", "query", "document"], ["tag", "query"]
-    size = len(good["document"].cat.categories)
+    size = len(good["item"].cat.categories)
     pairs, judged = (rows["query"] * size + rows["document"] for rows in (ranked, wanted))
     # To save time, merge only the few documents of the run that are relevant.
     hits = ranked.loc[pairs.isin(judged), [*item, "place", "ties"]]
@@ -229,7 +234,7 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
         "depth": items["depth"],
         "lacks": items["place"].eq(0).groupby([items["tag"], items["query"]]).transform("sum"),
     }
-    facts = _facts(run, qrels, ordered, absent, queries)
+    facts = _facts(run, qrels, absent, queries)
     return Ranks(Layout(run.name), pd.DataFrame(frame), facts, shifts=False)
 
 
@@ -245,7 +250,7 @@ def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
     ``depth`` is the length of the list. If ``tied``, documents of equal score share the best of
     their ranks, and ``ties`` counts the others; otherwise, document ids decide.
     """
-    codes = (run[column].cat.codes.to_numpy() for column in ("document", "query", "tag"))
+    codes = (run[column].cat.codes.to_numpy() for column in ("item", "user", "system"))
     document, *of_list = codes
     keys = -run["score"].to_numpy(), *of_list
     order = np.lexsort(keys)
@@ -253,7 +258,7 @@ def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
     begins = np.r_[True, np.any(of_other, axis=0)]
     same = ~(other | begins[1:])
     if same.any() and not tied:
-        names = pa.array(run["document"].cat.categories.astype(str))
+        names = pa.array(run["item"].cat.categories.astype(str))
         by_name = np.argsort(compute.array_sort_indices(names))
         order = np.lexsort((-by_name[document], *keys))
     begin = np.flatnonzero(begins)
@@ -267,12 +272,10 @@ def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
     return run.iloc[order].assign(place=place, ties=ties, depth=np.repeat(sizes, sizes))
 
 
-def _facts(
-    run: Trec, qrels: Trec, ordered: pd.DataFrame, absent: int, queries: pd.Index[Any]
-) -> Facts:
-    theirs = run.frame["query"].cat.categories.astype(str)
+def _facts(run: Trec, qrels: Trec, absent: int, queries: pd.Index[Any]) -> Facts:
+    theirs = run.frame["user"].cat.categories.astype(str)
     others = int((queries.astype(str).get_indexer(theirs) < 0).sum())
-    empty = len(qrels.frame["query"].cat.categories) - len(queries)
+    empty = len(qrels.frame["user"].cat.categories) - len(queries)
     sizes = {
         f"{_queries(others)} of {run.name} without a relevant document, ignored.": others,
         f"{_queries(absent)} of {qrels.name} that some system of {run.name} does not rank: all "
@@ -280,21 +283,7 @@ def _facts(
         f"{_queries(empty)} of {qrels.name} without a relevant document.": empty,
     }
     notes = [note for note, size in sizes.items() if size]
-    if run.facts is not None:
-        return replace(run.facts, notes=(_TIED, *notes))
-    place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
-    # Whether the score of a document equals that of the document before it in the same list.
-    same = (place[1:] > 1) & (score[1:] == score[:-1])
-    # Whether the rank column contradicts the scores of neighbours; equal scores contradict nothing.
-    falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & ~same
-    odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))
-    doubt = (
-        f"The rank column of {run.name} contradicts the scores in {counted(odd, 'ranking')}: "
-        "the scores count, as in trec_eval."
-    )
-    return Facts(
-        run.name, "a TREC run", _MEANS, ("Q0", "rank"), (_RULE, *notes), (doubt,) * bool(odd)
-    )
+    return replace(run.facts, notes=(_TIED if run.listed else _RULE, *notes))
 
 
 def _queries(size: int) -> str:
@@ -356,7 +345,7 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
     n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     result = []
     for run, items in zip(runs, frames, strict=True):
-        frame, drawn = _placed(run.name, items.reset_index(drop=True), n, censored == "beyond")
+        frame = _placed(run.name, items.reset_index(drop=True), n, censored == "beyond")
         notes = []
         if left_out.any():
             left = _queries(int(left_out.sum()))
@@ -366,19 +355,14 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
         elif complaint is not None:
             notes.append(
                 "A missing item is read as tied with all documents that are not ranked: in random "
-                "order behind those that are, redrawn in every run."
-            )
-        if drawn:
-            notes.append(
-                f"{drawn:,} missing items share their query with another one: their places behind "
-                "the ranked documents were drawn once, always with the same seed."
+                "order behind those that are; if a query lacks several, with a fixed seed."
             )
         result.append(replace(run, frame=frame).noted(*notes))
     return result
 
 
-def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.DataFrame, int]:
-    """Return ranks, with missing items behind ranked ones, and how many had their order drawn."""
+def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> pd.DataFrame:
+    """Return ranks, with missing items behind ranked ones."""
     rank, tied, depth, lacks = (items[x].to_numpy() for x in ("rank", "ties", "depth", "lacks"))
     if (i := first(depth + lacks > n)) is not None:
         row = items.iloc[i]
@@ -398,12 +382,11 @@ def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.Da
         frame["ties"] = ties
     if beyond:
         frame["beyond"] = missed
-    return frame, 0 if beyond else int((missed & (lacks > 1)).sum())
+    return frame
 
 
 # ------------------------------------------- lists of recommendations, as frameworks save them
 
-_SCORES = ["score", "rating", "prediction", "relevance"]
 # Roles of columns that occur only in tables of ranks, not in lists of recommendations.
 _OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}
 
@@ -420,7 +403,7 @@ def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
         return None
     if "rank" in roles:
         return "list or ranks"
-    scored = next((name for name in _SCORES if name in names), None)
+    scored = next((name for name in _COLUMNS["score"].names if name in names), None)
     # A file with ratings and times holds test items of a data set. A file with ratings but no times
     # holds lists of recommendations: RePlay and WarpRec write scores in a column "rating".
     if scored is None or (scored == "rating" and set(names) & set(TIMES.split())):
@@ -430,21 +413,13 @@ def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
 
 def read_list(data: bytes, name: str, kind: FileKind, content: Literal["items", "list"]) -> Trec:
     """Parse a list of recommendations or test items; refuse invalid cells and repeated items."""
-    source_of = partial(_columns_of_list, content=content)
-    if kind == "columns":
-        source, cells = tables.parquet_table(data, name, source_of, _LABELLED)
-    else:
-        check_utf8(data, name)
-        limits.check_lines(data, name)
-        delimiter = delimiter_of(data)
-        rest = records(data, delimiter)
-        line, headers = next(rest)
-        source = source_of(name, "", headers, data=data, delimiter=delimiter)
-        if (second := next(rest, None)) is None:
-            raise ReadError(f"{name} has a header line but no rows: add at least one")
-        tables.check_width(source, second)
-        holds = {role: _READ[field][1] for role, field in _FIELD_OF.items()}
-        cells = tables.rows_of_text(source, holds, _LABELLED, second, rest, skip=line)
+    wanted = ["user", "item"]
+    if content == "list":
+        scored = {*_COLUMNS["score"].names} & {*map(bare, tables.headers_of(data, kind))}
+        # Ranks are ignored beside scores, because items are ordered by score.
+        wanted += ["system", "score" if scored else "rank"]
+    roles = {role: _COLUMNS[role] for role in wanted}
+    source, cells = tables.read_table(data, name, kind, partial(by_names, roles=roles))
     # Leave out rows with the score -inf, which marks items that are no candidates.
     if (i := source.find("score")) is not None:
         written = cells[i]
@@ -453,57 +428,6 @@ def read_list(data: bytes, name: str, kind: FileKind, content: Literal["items", 
         cells = cells[~masked.to_numpy(dtype=bool)]
         if not len(cells):
             raise ReadError(f"{name} scores nothing: every score is -inf")
-    columns = {}
-    for role, field in _FIELD_OF.items():
-        read, _, what = _READ[field]
-        if (i := source.find(role)) is not None:
-            columns[field] = read(cells[i], partial(source.place, column=i), what)
-    size = len(cells)
-    if content == "items":
-        columns["relevance"] = np.ones(size, np.int64)
-    else:
-        if "score" not in columns:
-            columns["score"] = -columns["rank"].astype(np.float64)
-        columns.setdefault("tag", categories(np.zeros(size, np.int8), [stem_of(name)]))
-        limits.SYSTEMS.check(len(columns["tag"].categories), name)
-    frame = pd.DataFrame(columns, index=range(size), copy=False)
-    keys = [field for field in ("tag", "query", "document") if field in frame]
-    if (i := first(frame.duplicated(keys))) is not None:
-        where = source.place(int(cells.index[i]), source.find("item"))
-        raise ReadError(
-            f"{where}: item {str(frame['document'][i])!r} stands twice for user "
-            f"{str(frame['query'][i])!r}; remove one row"
-        )
-    pairs = list(zip(source.headers, source.roles, strict=True))
-    facts = Facts(
-        name,
-        "a list of recommendations" if content == "list" else "test items",
-        tuple((header, role) for header, role in pairs if role is not None),
-        tuple(header for header, role in pairs if role is None and header),
-    )
-    return Trec(name, "run" if content == "list" else "qrels", frame, facts)
-
-
-#: The field of a run for each role of a column in a list of recommendations.
-_FIELD_OF = {"system": "tag", "user": "query", "item": "document", "rank": "rank", "score": "score"}
-_LABELLED = ("system", "user", "item")
-
-
-def _columns_of_list(
-    name: str, kind: str, headers: Sequence[str], *, content: Literal["items", "list"], **text: Any
-) -> Layout:
-    """Return the layout of a list; a role goes to the first column whose header matches it."""
-    headers, roles = [header.strip() for header in headers], []
-    refuse_repeated(headers, name)
-    score = next((x for x in _SCORES if x in map(bare, headers)), None)
-    for header in headers:
-        role = {"instance": "user", "system": "system", "rank": "rank"}.get(role_of(header) or "")
-        if bare(header) in ITEMS.split():
-            role = "item"
-        elif bare(header) == score:
-            role = "score"
-        wanted = ("user", "item") if content == "items" else _FIELD_OF
-        roles.append(role if role in wanted and role not in roles else None)
-    if "score" in roles and "rank" in roles:  # ignore ranks, because items are ordered by score
-        roles[roles.index("rank")] = None
-    return Layout(name, kind, tuple(headers), tuple(roles), **text)
+    called = "a list of recommendations" if content == "list" else "test items"
+    stored: TrecKind = "run" if content == "list" else "qrels"
+    return _parsed(replace(source, kind=called), cells, stored, listed=True)

@@ -1,4 +1,4 @@
-"""Decide whether columns with unknown headers hold a row index, ranks, dates or system names."""
+"""Decide whether columns with unknown headers hold a row index, ranks or system names."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ from sampledash.readers.upload_limits import ReadError
 _INDEX = re.compile(
     r"|(unnamed:|level_|__index_level_|\.\.\.)\d+_*|index|idx|#|id|rows?[_.]?(id|names?|number)?"
 )
-# Programs such as R give these headers to a row index, but a system may have such a name too.
-_PERHAPS_INDEX = {"x", "v1", "c0", "column1"}
-_FEW = 5  # in a table with fewer rows, a column 1, 2, 3, ... may well hold ranks
 _MANY = 10  # in a table with at least this many rows, a column 1, 2, 3, ... cannot hold ranks
 # Text that is meant as a number, with other characters around or between its digits, such as 5%,
 # #5, 5th or 1,234.
@@ -48,26 +45,14 @@ def is_index(source: Layout, i: int, cells: pd.Series[Any]) -> bool:
     steps = np.diff(values)
     running = values[0] in (0, 1) and bool(np.all(steps == 1))
     named = _INDEX.fullmatch(header.lower().replace(" ", "")) or header in source.index
-    perhaps = i == 0 and bare(header) in _PERHAPS_INDEX
-    if (named and np.all(steps > 0)) or (perhaps and running and len(values) >= _FEW):
+    if named and np.all(steps > 0):
         return True
-    if named or (running and (perhaps or len(values) >= _MANY)):
+    if named or (running and len(values) >= _MANY):
         raise ReadError(
             f"{source.name}, column {header!r}: an index of the rows is no system; remove the "
             "column, or name it: instance if it holds users or queries, else as the system"
         )
     return False
-
-
-def holds_no_ranks(source: Layout, cells: pd.DataFrame, ranks: list[int]) -> bool:
-    """Return whether the columns ``ranks`` are probably no ranks, as in a file ``date,price``."""
-    if any(source.roles):
-        return False
-    rest = [i for i, header in enumerate(source.headers) if header and i not in ranks]
-    others = [i for i in rest if i in cells and is_text(cells[i])]
-    dated = any(cells[i].astype(str).str.match(_DATE).any() for i in others)
-    timed = any(bare(header) in TIMES.split() for header in source.headers)
-    return timed or dated or (len(ranks) == 1 and bool(others))
 
 
 def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical | None) -> None:

@@ -29,7 +29,7 @@ from sampledash.checks import NUMERAL, counted, shown
 from sampledash.leftovers import Scratch
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import ROLES, bare, records, refuse_repeated, role_of
-from sampledash.readers.scores import LeftOut, left_out, refuse_cells, refuse_twice, roles_of
+from sampledash.readers.scores import left_out, refuse_cells, refuse_twice, roles_of
 from sampledash.readers.tables import delimiter_of
 from sampledash.readers.unknown_columns import NO_SYSTEMS, merged
 from sampledash.readers.upload_limits import ReadError, stem_of
@@ -264,19 +264,15 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
 
 def _numbers(table: Table, header: str, name: str) -> Any:
     """Return the numbers in a column of text; refuse text that is no number."""
-    import ibis
-
-    text = table[header]
-    plain = text.re_replace(r"\s", "").lower()
-    nan = plain.isin(["nan", "-nan"])
-    number = plain.re_search(rf"^({NUMERAL}|[+-]?inf)?$")
-    wrong = table.filter(~(nan | number).fill_null(True)).select(header)
+    text = table[header].re_replace(r"\s", "").lower().nullif("")
+    number = text.re_search(rf"^({NUMERAL}|[+-]?inf|-?nan)$")
+    wrong = table.filter(~number.fill_null(True)).select(header)
     if size := int(wrong.count().to_pyarrow().as_py()):
         raise ReadError(
             f"{name}: {counted(size, 'score is no number', 'scores are no numbers')}, such as "
             f"{shown(wrong.limit(1).to_pyarrow()[0][0].as_py())}; write them with the digits 0 to 9"
         )
-    return ibis.ifelse(nan, float("nan"), plain.try_cast("float64"))
+    return text.re_replace("^-nan$", "nan").try_cast("float64")
 
 
 def _is(flag: Any, words: tuple[str, ...]) -> Any:
@@ -400,7 +396,7 @@ def rank_scores(
     every = candidates(scores, *pairs)
     with _told(name):
         _refuse(scores, name, progress)
-        sentences = left_out(name, _facts(scores, every, pairs[0]))
+        sentences = left_out(name, _numbers_of(scores, every, pairs[0]))
         progress(0.7)
     return rank(every).order_by("system", "instance", "rank"), sentences
 
@@ -439,7 +435,7 @@ def _slice(scores: Table, slices: int) -> Any:
     return ((instance if instance.type().is_integer() else instance.hash()) % slices).abs()
 
 
-def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, LeftOut]:
+def _numbers_of(scores: Table, every: Table, relevant: Table | None) -> list[dict[str, Any]]:
     """Return the numbers of instances and relevant items of each system, and of those left out."""
     score = every["score"]
     real, wanted = _real(score), every["relevant"] & score.notnull() & _real(score)
@@ -449,7 +445,8 @@ def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, Lef
     counts = {"size": lists.count(where=n > 0), "items": items.sum()}
     counts["bare"] = lists.count(where=(n > 0) & (items == 0))
     counts["full"] = lists.count(where=(n > 0) & (items == n))
-    rows = lists.group_by("system").agg(**counts).to_pyarrow().to_pylist()
+    table = lists.group_by("system").agg(**counts).order_by("system")
+    rows = table.to_pyarrow().to_pylist()
     if relevant is None:
         marked = scores.filter(_is(scores["relevant"], YES))
         asked = marked.group_by("system").agg(items=marked.count()).to_pyarrow().to_pylist()
@@ -457,11 +454,7 @@ def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, Lef
     else:
         every_pair = int(relevant.distinct().count().to_pyarrow().as_py())
         total = dict.fromkeys([row["system"] for row in rows], every_pair)
-    return {
-        system: LeftOut(row["size"], row["bare"], row["full"], asked, asked - row["items"])
-        for system, row in sorted((row["system"], row) for row in rows)
-        for asked in [total.get(system, 0)]
-    }
+    return [row | {"asked": total.get(row["system"], 0)} for row in rows]
 
 
 def ranks_table(table: Table, name: str) -> Table:

@@ -90,7 +90,10 @@ def test_examples_say_how_a_script_reads_them_and_templates_are_offered():
 def test_one_file_and_several():
     at = Chooser(a_csv=A)
     assert at.ranks == {"X": [3, 5], "Y": [1, 800]}
-    assert "Understood: 2 systems (X, Y), 2 instances each, n = 800 to 900." in at.captions
+    said = (
+        "Understood: 2 systems (X, Y), 4 ranks from 1 to 800 for 2 instances each, n = 800 to 900;"
+    )
+    assert said in at.captions
     assert not at.preview.proto.expanded
     assert at.scripted("sd.read_rank_sets('a.csv')", a_csv=A)
     assert not at.source.bundled
@@ -116,7 +119,7 @@ def test_a_run_and_its_qrels_are_told_apart_and_missing_items_asked_about():
     at.click("Tied behind the ranked items").say_n(50)
     a = at.source.sets[0]
     assert (a.ranks.tolist(), a.ties.tolist()) == ([2, 3, 1], [0, 47, 0])
-    assert "2 of 6 relevant items not ranked" in at.captions
+    assert "2 of 6 relevant items not in the run" in at.captions
     assert at.scripted("n=50, censored='tied'", my_run=RUN, truth=MISSING)
     assert at.choose("censored", "Their queries left out").ranks == {"A": [1], "B": [1]}
     at = Chooser(my_run=RUN, truth=MISSING).click("Leave those queries out")
@@ -131,7 +134,7 @@ def test_zero_based_can_be_said_and_taken_back():
     at = Chooser(a_csv=fits.replace(b"u,1,", b"u,0,")).click(add)
     assert at.ranks == {"X": [4, 6], "Y": [1, 701]}
     assert "zero_based=True" in at.source.python
-    assert "1 was added" in at.understood
+    assert "1 was added" in at.captions
     assert "count from 0" in at.choose("zero_based", "1").trouble
     assert Chooser(a_csv=fits).choose("zero_based", "0").ranks == {"X": [4, 6], "Y": [2, 701]}
 

@@ -27,7 +27,6 @@ from sampledash.dashboard import ranks, start
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.splits import Split
 from sampledash.protocol import Protocol
-from sampledash.readers.assemble import Summary
 from sampledash.report import escape, estimates, sentences, templates
 from sampledash.report import numbers as text
 
@@ -192,7 +191,10 @@ TILE, ROW = (
     {"metric": "AP", "exact": 0.01, "sampled": -0.02, "probability": 0.3},
     ("Z", "#123", "━━"),
 )
-READ = Summary("A", 1200, (30, 40), 99, 99, 1, 90, 2, False, False, True, False, 4, 80, 3, 50)
+READ = {"systems": "A", "rows": 1200, "instances": (30, 40), "n_low": 99, "n_high": 99}
+READ |= {"smallest_rank": 1, "largest_rank": 90, "max_relevant": 2, "has_counts": True}
+READ |= {"has_mass": True, "has_ties": False, "zero_based": False}
+READ |= {"censored": 4, "relevant": 80, "beyond": 3, "largest_cutoff": 50}
 #: Lines of ``call | expected sentence``.
 TABLE = (Path(__file__).parents[1] / "data" / "sentences.txt").read_text("utf-8")
 

@@ -143,19 +143,16 @@ def test_labels_that_are_no_integers_of_64_bits():
 
 def test_text_in_arrays_is_neither_cut_short_nor_made_up():
     fields = "[('system', '<U1'), ('rank', '<i8')]"
-    for rows, dtype in (([("b\0c", 3), ("b", 4)], "U3"), ([(b"b\0c", 3), (b"b", 4)], "S3")):
-        data = npy(np.array(rows, dtype=[("system", dtype), ("rank", "i8")]))
-        complaint(data, "x.npy", "the field 'system' holds text with zero bytes", n=9)
-    for kind, size in ((">U", 200), ("U", 201), ("S", 800), ("S", 801)):
-        data = npy(np.array([("A", 3)], dtype=[("system", f"{kind}{size}"), ("rank", "i8")]))
-        if size % 100:
-            complaint(data, "x.npy", "'system' holds text of more than 200 characters", n=9)
+    for kind, size in ((">U", 200), ("U", 201), ("S", 200), ("S", 201)):
+        rows = np.array([("A" * size, 3)], dtype=[("system", f"{kind}{size}"), ("rank", "i8")])
+        if size == 201:
+            complaint(npy(rows), "x.npy", "has 201 characters, more than 200", n=9)
         else:
-            assert ranks_of(read(data, "x.npy", n=9)) == {"A": [3]}
+            assert ranks_of(read(npy(rows), "x.npy", n=9)) == {"A" * 200: [3]}
     for code in (0xD800, 0x110000, 0xFFFFFFFF):
         body = np.array([(code, 3)], dtype=[("c", "<u4"), ("r", "<i8")]).tobytes()
         data = npy_header(HEAD % (fields, "False", "(1,)"), body)
-        complaint(data, "x.npy", "holds text that is not UTF-8", n=9)
+        complaint(data, "x.npy", "'system' holds neither numbers nor text in UTF-8", n=9)
     array = np.array([(3, 1.5)], dtype=[("rank", "i8"), ("Größe", "f8")])
     assert ranks_of(read(npy(array), "BPR.npy", n=9)) == {"BPR": [3]}
 

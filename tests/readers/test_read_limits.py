@@ -127,16 +127,6 @@ def test_files_together(monkeypatch):
     refused(lambda: open_sources(**two), "source holds 2 files, more than 1; give fewer")
 
 
-def test_the_limits_are_those_that_are_documented():
-    million, mib = 10**6, 2**20
-    most = {"ROWS": 10 * million, "LABELLED": 3 * million, "CAREFUL": 2 * million, "FILES": 1000}
-    most |= {"TEXTS": 2 * million, "LABELS": million, "LINES": 2 * million, "RANKS": 2 * million}
-    most |= {"BYTES": 256 * mib, "TYPED": 20 * mib, "PRINTED": 100_000, "COLUMNS": 2000}
-    most |= {"SYSTEMS": 1000, "REPETITIONS": 10_000, "GROUPS": 5000}
-    assert {name: getattr(limits, name).most for name in most} == most
-    assert (200, mib) == (limits.LONGEST_NAME, limits.LONGEST_LINE)
-
-
 def test_long_lines_by_a_loop_over_the_lines(monkeypatch):
     monkeypatch.setattr(limits, "LONGEST_LINE", 8)
     rng = np.random.default_rng(0)

@@ -88,7 +88,7 @@ def test_other_digits_are_refused_by_the_value_and_the_rule(number):
         lambda: sd.parse_metric(f"HR@{number}"),
         lambda: sd.parse_metric(f"TOPK@0.{number}"),
         lambda: sd.parse_sampling(f"n = {number}, m = 1, with-replacement"),
-        lambda: read_ranks(f"q Q0 d 1 3 A\nq Q0 e 2 2 A\nq Q0 f {number} 1 A\n", n=9),
+        lambda: read_ranks(f"q Q0 d 1 3 A\nq Q0 e 2 2 A\nq Q0 f 1 {number} A\n", n=9),
         lambda: sd.parse_sampling(f"n = 9, m = 1, popularity, odds = {number}"),
     ):
         refused(read, number, ValueError)
@@ -122,12 +122,6 @@ def test_typed_text_names_systems_or_is_a_table(text, ranks, n):
     doubts = open_text(text).read(n=99).summary.doubts
     said = "m = 5 is not used: true ranks are those among all candidates"
     assert [doubt for doubt in doubts if "m = 5" in doubt] == [said] * ("m = 5" in text)
-
-
-def test_options_of_typed_text_are_those_of_files():
-    text, systems = "A,B\n1,2\n\n3,\n", {"A": "ours", "B": "B"}
-    (ours, _) = sd.parse_rank_text(text, n=9, instances="any", systems=systems)
-    assert (ours.system, ours.ranks.tolist()) == ("ours", [1, 3])
 
 
 #: (table, {system: (values, number of decimals of each value)}, notes that the reader must give)

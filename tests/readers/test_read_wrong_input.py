@@ -25,7 +25,6 @@ SHORT = {
     "ADAPTIVE": "system,sampled_rank,n,m,adaptive\nA,1,100,20,yes\nA,4,100,10",
     "NO_RANKS": "has no rank column … rank, or sampled_rank for ranks among sampled",
     "FORTY": "h" * 40,
-    "ENDED": "h" * 37 + "...",
     "LONG": "1000000000" * 4,
     "\\ud800": "\ud800",
     "TEN": "".join(f"{i},99,{90 - i}\n" for i in range(1, 11)),
@@ -40,12 +39,12 @@ TABLE = r"""
 == read(X) | ranks.csv
 HEAD\nA,"two\nlines",1,9\n\n   \nA,v,99,9\n | line 7, column 'rank': rank 99
 HEAD | ranks.csv has a header line but no rows || rank,count,n\n3,0,9\n4,0,9\n | every count is 0
-system,user,score\nA,u,1\n | NO_RANKS … 'system', 'user', 'score' … system column
-user,n\nu,9\n | NO_RANKS … 'user', 'n' … no column holds ranks
-count,A\n5,5\n | NO_RANKS … 'count' needs
-ties,A\n0,5\n | NO_RANKS … found 'ties', 'A'; a file with 'ties' needs one, and one row per rank.
-a,b,c,d,e,f,g,h,i,j,k,l,m\nx,x,x,x,x,x,x,x,x,x,x,x,x\n | 'k', 'l' and 1 more; no column holds ranks.
-FORTY,FORTYi,\nx,x,x\n | found 'FORTY', 'ENDED', ''; no column holds ranks.
+system,user,score\nA,u,1\n | NO_RANKS … 'system', 'user', 'score'
+user,n\nu,9\n | NO_RANKS … 'user', 'n'
+count,A\n5,5\n | NO_RANKS … 'count', 'A'
+ties,A\n0,5\n | NO_RANKS … found 'ties', 'A'. Name
+a,b,c,d,e,f,g,h,i,j,k,l,m\nx,x,x,x,x,x,x,x,x,x,x,x,x\n | 'k', 'l' and 1 more. Name it
+FORTY,FORTYi,\nx,x,x\n | found 'FORTY', 'FORTY', ''. Name it
 user,n,A,B\nu,9,1,2\nv,9,3,7.5\n | line 3, column 'B': 7.5 is not a whole number … remove the
 n,A\n2,1\n1,1\n | line 3, column 'n': n must be at least 2, got 1; correct it
 user,n,A,B\nu,9,1,5%\nv,9,3,7%\n | line 2, column 'B': '5%' is not a number … remove the column
@@ -53,9 +52,6 @@ user,n,A,B\nu,9,1,\nv,9,3,\n | line 2, column 'B': the column is blank; write ra
 ;system,rank,n\n;A,1,9\n;A,2,9\n;B,3,9\n | column ';system': it may name systems … read as one
 modell,A,B\nx,1,2\nx,2,2\ny,3,3\n | column 'modell': it may name systems, which would be read as
 user,of,rank,n\nu,a,1,9\nu,b,2,9\nv,c,1,9\nv,d,2,9\nv,a,3,9\n | column 'of': it may name systems
-name,price\nx,120\ny,125\n | NO_RANKS … nothing says
-day,name,A,B\n1.2.2024,x,1,3\n2.2.2024,y,2,4\n | NO_RANKS … 'A', 'B'; nothing says
-timestamp,A,B\n1600000000,1,3\n1600000009,2,4\n | NO_RANKS … 'A', 'B'; nothing says
 system,user,rank,n\nA,u,1,9\nA,v,2,9\nTotal,,3,9\n | line 4, column 'user': the cell is blank
 user,n,A,B\nu,9,1,2\nv,9,2,3\nTotal:,18,3,5\n | line 4, column 'user': 'Total:' seems to be no
 system,rank,n\nA,1,9\nA,2,9\nMean,2,9\n | line 4, column 'system': 'Mean' seems to be no system
@@ -63,9 +59,9 @@ system,rank,n\nA,1,9\nA,2,9\nMean,2,9\n | line 4, column 'system': 'Mean' seems 
 A,B,A\n1,2,3\n | ranks.csv, line 1: the column 'A' appears twice
 user,user_id,rank\n1,1,3\n | 'user' and 'user_id' both mean 'instance' … keep one
 HEADA,u,1,9\nA,u,2,8\n | instance 'u' … system 'A' … 9 and 8
-HEADA,u,4,50\nA,u,>10,50\nA,u,>10,50\nA,u,4,50\n | line 5 … 'u' has rank 4 twice, first in line 2;
+HEADA,u,4,50\nA,u,>10,50\nA,u,>10,50\nA,u,4,50\n | line 5 … 'u' has rank 4 twice;
 HEADB,u,1,9\nA,v,3,9\nB,u,1,9\nA,v,3,9\nA,u,5,9\nA,u,5,9\nA,u,4,9\nA,u,4,9\n
-    | line 4 … system 'B', instance 'u' has rank 1 twice, first in line 2;
+    | line 4 … system 'B', instance 'u' has rank 1 twice;
 system,rank,n\nX,1,900\nX,2,1e13\n | line 3, column 'n': n must be at most 1,000,000,000,000, got
 rank,n\n3,4611686018427387903\n | must be at most 1,000,000,000,000, got 4,611,686,018,427,387,903;
 rank,n,ties\n3,9,6\n4,9,6\n | line 3, column 'ties': rank 4 with 6 others tied does not fit n = 9;
@@ -95,29 +91,28 @@ HEADA,u,4,9\nA,v,0,9\n | line 3, column 'rank' … count from 0 … add 1 … ze
 == read(X, n=9, zero_based=True) | ranks.csv
 rank\n0\n9\n | line 3, column 'rank': rank 9 counting from 0 is beyond the last of n = 9 candidates;
 rank\n0\n>8\n | line 3, column 'rank': rank >8 counting from 0 is beyond the last of n = 9
-rank\n0\n>-1\n | line 3, column 'rank': '>-1' leaves every rank open; write >10 for an item
 rank\n0\n-1\n | line 3, column 'rank': rank -1 is below 0; correct it or remove the row
 rank,ties\n0,8\n3,6\n | line 3, column 'ties': rank 3 with 6 others tied does not fit n = 9;
 user,rank\nu,4\nu,3\nu,3\n | line 4, column 'rank': system 'ranks', instance 'u' has rank 3 twice
 
 == read(X, n=9) | ranks.csv | DifferentInstances
-system,rank,count\nA,1,3\nA,2,4\nB,5,8\n | 'A' has 7 instances by its counts and 'B' has 8; complete
+system,rank,count\nA,1,3\nA,2,4\nB,5,8\n | 'A' has 7 instances and 'B' has 8; complete
 system,rank,count\nA,1,1e6\nB,5,1000000.01\n | 'A' has 1,000,000 … and 'B' has 1,000,000.01;
 user,A,B\nu,1,2\nv,,\nw,3,\n | 'w' has 1 relevant item in 'A' and 0 in 'B'. All share 1 of 2
 
 == read(X) | ranks.csv | DifferentInstances
 system,user,rank,count,n\nA,u,1,1,9\nA,v,2,1,9\nB,u,3,1,9\nB,w,4,1,9\n
-    | 'v' has 1 relevant item in 'A' and 0 in 'B' (1 of 2 such instances)
+    | 'v' has 1 relevant item in 'A' and 0 in 'B'
 HEADA,u,1,9\nB,v,1,9\n
-    | 'u' has 1 relevant item in 'A' and 0 … The systems share none: complete … instances="any"
+    | 'u' has 1 relevant item in 'A' and 0 … They share none: complete … instances="any"
 HEADA,u,1,9\nA,u,2,9\nB,u,3,9\nB,u,4,9\nC,u,5,9\n | 'u' has 2 relevant items in 'A' and 1 in 'C'.
 HEADS0,u0,1,9\nS1,u1,1,9\nS2,u2,1,9\nS3,u3,1,9\nS4,u4,1,9\nS5,u5,1,9\n
-    | 'u0' has 1 relevant item in 'S0' and 0 in 'S1' (1 of 6 such instances)
+    | 'u0' has 1 relevant item in 'S0' and 0 in 'S1'
 
 == read(X, n=9, instances="shared") | ranks.csv | DifferentInstances
 HEADA,u,1,9\nB,v,1,9\n | share none
 user,A,B\nu,1,\nv,,2\nw,,\n | share none
-HEADA,u,1,9\nA,u,2,9\nB,u,3,9\n | 1 in 'B'. The systems share none: complete
+HEADA,u,1,9\nA,u,2,9\nB,u,3,9\n | 1 in 'B'. They share none: complete
 
 == after_a_good_row(X) | ranks.csv, line 4
 A,u,-3,9 | column 'rank' … -3 … below 1 … correct it || A,u,,9 | column 'rank' … blank … from 1
@@ -132,19 +127,18 @@ A,u,3,many | column 'n' … 'many' is not a number … number of candidates
 A,u,1,1 | column 'n' … at least 2 … got 1 || A,,3,9 | column 'user' … blank … label of the user
 ,u,3,9 | column 'system' … blank … name of the system
 A,u,> ten,9 | column 'rank': 'ten' is not a number
-A,u,> 0,9 | column 'rank': '>0' leaves every rank open || A,u,> -2,9 | '>-2' leaves every rank open
+A,u,> -2,9 | column 'rank': rank -1 is below 1
 A,u,> 9,9 | rank >9 is beyond the last of n = 9 || A,u,3,9,7 | 5 cells … 4 columns … quote
 
 == read(X, "my.run", n=9, qrels=QRELS)
 RUN2 Q0 b 3 0.5 A\n | line 5 … document 'b' … twice … query '2'
-RUN2 Q0 d 3 high A\n | my.run, line 5, score … 'high' is not a number
-RUN2 Q0 d 3 inf A\n | my.run, line 5, score … inf
-RUN2 Q0 d third 1 A\n | my.run, line 5, rank … 'third'
+RUN2 Q0 d 3 high A\n | my.run, line 5, column 'score' … 'high' is not a number
+RUN2 Q0 d 3 inf A\n | my.run, line 5, column 'score' … inf
 RUN\n2 Q0 d 3 1\nRUNRUN | line 6: 5 fields … has 6 || RUN2 Q0 d 3 1 A B\nRUN | line 5: 7 fields
 
 == read(RUN, "my.run", n=9, qrels=X)
-QRELS2 0 c 1\n | my.qrels, line 4 … document 'c' … judged twice
-QRELSQRELS2 0 d good\n | my.qrels, line 7, relevance … 'good'
+QRELS2 0 c 1\n | my.qrels, line 4 … document 'c' occurs twice for query '2'
+QRELSQRELS2 0 d good\n | my.qrels, line 7, column 'relevance' … 'good'
 1 0 a 0\n | my.qrels judges no document relevant || 7 0 a 1\n | share no query … '1' here, '7' there
 RUN | my.qrels does not hold qrels; give lines 'query
 rank,n\n3,9\n | my.qrels does not hold qrels; give lines 'query
@@ -157,13 +151,13 @@ RUN | my.run is a TREC run … qrels || QRELS | my.run says what is relevant, bu
 
 == parse_rank_text(X) | pasted text
 A: 1 x 3 | system 'A', value 2 … 'x' is not a number … from 1
-A: 1; B: 2.5 | system 'B', value 1 … '2.5' is not a whole number
+A: 1; B: 2.5 | system 'B', value 1 … 2.5 is not a whole number
 A: 3 12; n = 9 | system 'A', value 2 … rank 12 … n = 9 … larger n
 A: >>10, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: 3>10, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: 10,000 | system 'A', value 2 … '000' … without separators || 3 4\nA: 1 | '3 4' without a name
 A: 99999999999999999999 | system 'A', value 1 || A: 1; A: 2 | system 'A' twice
-A:,B\n1,2 | system 'A', value 1: 'B' is not || A 1\n3 4 | 'A 1' without || 3\n4 5 | '4 5' without
+A 1\n3 4 | 'A 1' without || 3\n4 5 | '4 5' without
 A: | no ranks for system 'A' || A 3 4 | 'A 3 4' … NAME: ranks || 3 4\n5 6 | '3 4' … NAME: ranks
  | no ranks … A: 3, 17, 250 ||  ; \n | no ranks || n = 9 | no ranks
 A: 3; n = many | 'n = many' without … n = 3706 || A: 3; n = 8; n = 9 | n twice, 8 and 9
@@ -198,7 +192,7 @@ system,sampled_rank,n,m\nX,3,50,9\nX,>5,50,9\n | line 3 … estimates need every
 
 == sampled(X, n=9, m=3) | s.csv
 system,score\nX,0.5\n | NO_RANKS … 'system', 'score'
-system,sampled_rank\nX,0\n | sampled rank 0; the best sampled rank is 1 … count from 0, add 1 to
+system,sampled_rank\nX,0\n | sampled rank 0; the best is 1 … count from 0, add 1 to
 
 == sampled_sets(open_text(X)) | pasted text
 SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … correct it
@@ -334,9 +328,9 @@ ARRAYS = [
     (np.ones(2, np.longdouble), "BPR.npy holds values of the type"),
     (np.zeros(2, dtype=[("rank", np.longdouble)]), "field 'rank' holds neither numbers nor"),
     (np.zeros((2, 2), dtype=[("rank", "i8")]), "the shape (2, 2); save one dimension (named"),
-    (np.zeros(2, dtype=[("rank", "i8", 2)]), "int64 of the shape (2,)"),
+    (np.zeros(2, dtype=[("rank", "i8", 2)]), "field 'rank' holds neither"),
     (np.zeros(2, dtype=[("rank", "M8[s]")]), "field 'rank' holds neither"),
-    (np.array([(b"\xff", 1)], LETTERS), "not UTF-8"),
+    (np.array([(b"\xff", 1)], LETTERS), "nor text in UTF-8"),
     (np.zeros(2, dtype=[("score", "i8"), ("user", "i8"), ("ties", "i8")]), "no rank column"),
 ]  # fmt: skip
 GOOD = npy(np.arange(1, 9))
@@ -348,7 +342,7 @@ DAMAGED = (HUGE, GOOD[:-1], GOOD[:20], GOOD + b"\0", SHADE, NEGATIVE)
 BLANK = [
     ({"rank": pa.nulls(2)}, "row 1, column 'rank': the cell is blank"),
     ({"system": pa.nulls(2), "rank": [1, 2]}, "row 1, column 'system': the cell is blank"),
-    ({"A": pa.nulls(2)}, "no column holds ranks"),
+    ({"A": pa.nulls(2)}, "has no rank column"),
     ({"user": [1, None], "rank": [1, 2]}, "row 2, column 'user': the cell is blank"),
 ]
 SIGNATURES = {
@@ -414,7 +408,7 @@ COVER += "".join(f"B,u{i},4,9\n" for i in (0, 1, 2, 8))
 
 
 def test_different_instances():
-    facts = "'u3' has 1 relevant item in 'A' and 0 in 'B' (1 of 6 such instances). All share 3 of 9"
+    facts = "'u3' has 1 relevant item in 'A' and 0 in 'B'. All share 3 of 9"
     sentence = complaint(COVER, facts=f'{facts} … instances="shared"', kind=DifferentInstances)
     with pytest.raises(DifferentInstances) as info:
         read(COVER)
