@@ -287,12 +287,19 @@ def why(draw: Callable[[], None]) -> None:
 
 @st.fragment
 def tabs(draws: Mapping[str, Callable[[T], None]], key: str, shown: T) -> None:
-    """Draw tabs; ``draws`` maps names to functions. Call the open tab's function with ``shown``."""
+    """Draw tabs; ``draws`` maps names to functions. Call the open tab's function with ``shown``.
+
+    If the function raises a ValueError, for example because counts of instances are not whole
+    numbers, the tab shows the message.
+    """
     places = st.tabs(list(draws), key=key, bind="query-params")
     for place, draw in zip(places, draws.values(), strict=True):
         if place.open:
             with place:
-                draw(shown)
+                try:
+                    draw(shown)
+                except ValueError as error:
+                    st.info(escaped(state.spelled(error)), icon=":material/info:")
 
 
 def segments(

@@ -16,11 +16,9 @@ from sampledash.comparison.means import mean
 from sampledash.comparison.scatter import moments_of_means
 from sampledash.correction import Correction
 from sampledash.dashboard import page
-from sampledash.dashboard.state import spelled
 from sampledash.estimation.estimate import full_cutoff
 from sampledash.grids import LIVE
 from sampledash.readers.files import example
-from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, gamma, percent, plus_minus
 from sampledash.report.sentences import outside
 from sampledash.spectral import resolution
@@ -140,11 +138,7 @@ def spectrum(q: Question) -> None:
     A metric is a sum of polynomials of the rank (:mod:`sampledash.spectral`).
     """
     s, weight, k = q.sampling, q.gamma or 1e-6, q.metric.k
-    try:
-        resolved = resolution(s, weight)
-    except ValueError as error:
-        st.info(escaped(spelled(error)), icon=":material/info:")
-        return
+    resolved = resolution(s, weight)
     st.markdown(f"**{words.say.resolved(s, weight, resolved.degree, resolved.width)}**")
     over = page.segments("Lines", SPECTRA, "sees", hidden=True) == SPECTRA[1]
     series = result.spectrum(s, weight, over_m=over)
