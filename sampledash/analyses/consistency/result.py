@@ -30,7 +30,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.simulation import batches
 from sampledash.types import Floats, Ints, Progress
 
-MOST_PAIRS = 10  # largest number of pairs in the tile map, and in a menu of pairs
+MOST_PAIRS = 10  # largest number of pairs in the tile map
 MOST_CURVES = 10  # largest number of systems whose curves are drawn
 MOST_SYSTEMS = 5  # largest number of systems that the tabs of the page analyse
 MOST_OVER_M = 6  # largest number of pairs for which the chance of the true order is drawn over m
