@@ -142,19 +142,7 @@ def test_weights_and_real_ranks_are_stretched_to_another_n():
     assert stretched(some, n) == pytest.approx(true, abs=1e-8)
 
 
-def test_what_it_costs_follows_section_5_5_and_figure_6():
-    # Krichene & Rendle, Section 6.3: BV 0.1 orders X and Y right "with less than m = 60 samples",
-    # uncorrected "needs more than m = 1000". With our ranks the values are 52 and 970.
-    at = page(sheet="What it costs", costs="On real ranks")
-    assert "BV 0.1 orders X and Y right from m = 52; uncorrected from m = 970." in at.said
-    table = at.table[0].value.set_index("recommender")
-    # Table 3 of the paper, Recall@10 of Y in %: exact 8.84; BV 0.1 has 6.95 ± 0.21 over 100 runs.
-    assert table.loc["Y", "exact"] == "8.84 %"
-    y = next(rs for rs in sd.example("movielens-xyz") if rs.system == "Y")
-    how = {"scheme": "without-replacement", "fit_scheme": "with-replacement"}
-    direct = sd.expected_mean("Recall@10", y, 100, correction="BV 0.1", **how)
-    assert abs(100 * direct - 6.95) < 2 * 0.21 / 10 + 0.01
-    assert table.loc["Y", "BV 0.1"].startswith(f"{100 * direct:.2f} ")
+def test_what_it_costs_follows_section_5_5():
     axes = by_axis(page(sheet="What it costs", metric="AP"))
     gammas, bias = axes["γ"]["BV bias"]
     assert np.all(np.diff(bias) >= 0)  # bias grows with γ
