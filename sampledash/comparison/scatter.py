@@ -24,7 +24,7 @@ from sampledash import checks
 from sampledash.comparison.means import exact_values, merged
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
-from sampledash.rank_sets import RankCounts, RankSet, first_items
+from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems, first_items
 from sampledash.sampling import moments, pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
@@ -97,12 +97,21 @@ def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
 def moments_of_systems(
     metrics: Sequence[Metric], everyone: Sequence[RankCounts], m: int, protocol: Protocol
 ) -> list[Floats]:
-    """Return :func:`atom_moments` of each system's items: (2, metrics, items) each."""
+    """Return :func:`atom_moments` of each system's items: (2, metrics, items) each.
+
+    Equal items of systems with the same fitted correction are evaluated only once.
+    """
     result = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
     for x in group_by_candidate_set(metrics):
-        some = [metrics[i] for i in x]
-        for both, atoms in zip(result, everyone, strict=True):
-            both[:, x] = atom_moments(some, as_ranked_by(some[0], atoms), m, protocol)
+        some, groups = [metrics[i] for i in x], dict[object, list[int]]()
+        ranked = [as_ranked_by(some[0], atoms) for atoms in everyone]
+        for i, atoms in enumerate(ranked):
+            groups.setdefault(protocol.law_key(atoms, m), []).append(i)
+        for members in groups.values():
+            joined, places = distinct_over_systems([ranked[i] for i in members])
+            means, variances = atom_moments(some, joined, m, protocol)
+            for i, at in zip(members, places, strict=True):
+                result[i][:, x] = means[:, at], variances[:, at]
     return result
 
 

@@ -50,7 +50,7 @@ def check(found, folder, *, alone=False):
         for metric in found.metrics
         for rs in found.sets
     ]
-    drawing |= {"m_max": found.m_max, "m_values": found.looked_at}
+    drawing |= {"m_max": found.m_max, "m_values": found.orders.m_values.tolist()}
     table = sd.verdict(found.metrics, found.sets, m, [protocol.correction], **drawing)
     assert lines[-len(table) - 1 :] == table.to_string(index=False).splitlines()
     assert all(row.state in printed for row in found.verdict.itertuples())
