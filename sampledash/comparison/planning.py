@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Unpack
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,11 +17,13 @@ from sampledash.comparison.means import expected_means, step_of
 from sampledash.comparison.order import TIED, check_sets, largest_m, pair_table, true_order
 from sampledash.comparison.run_distribution import FEW, Run
 from sampledash.comparison.scatter import moments_of_means
+from sampledash.comparison.user_resampling import sampled_values, spread_if_redrawn
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Progress
 
+Redraw = Literal["negatives", "both"]
 _MOST_INSTANCES = 1e15  # largest number of instances that is reported
 # Ratio of neighbouring m in a search; _UNEVEN if not smooth in m (TOPK, corrected metrics).
 _SMOOTH, _UNEVEN = 2.0, 1.2
@@ -100,14 +102,16 @@ def instances_needed(
     m: int,
     probability: float = 0.95,
     *,
+    redraw: Redraw = "negatives",
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
     """Return how many instances a run needs to show the true order of each pair with some chance.
 
-    Same parameters as :func:`negatives_needed`, and ``m``, the sampled negatives per instance. Each
-    given instance keeps its share of all instances, so that only the negatives are random, as in
-    :func:`~sampledash.probability_of_order`.
+    Same parameters as :func:`negatives_needed`, and ``m``, the sampled negatives per instance. With
+    ``redraw="negatives"``, each given instance keeps its share of all instances, so that only the
+    negatives are random, as in :func:`~sampledash.probability_of_order`; with ``"both"``, instances
+    are drawn from the given ones too, as in :func:`~sampledash.probability_if_redrawn`.
 
     Returns
     -------
@@ -122,15 +126,24 @@ def instances_needed(
     result below 30 is a rough guide.
     """
     check_sets(sets)
+    checks.choice("redraw", redraw, get_args(Redraw))
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
     probability = checks.real("probability", probability, low=0, high=1, above=True)
     pairs = true_order(metric, sets, protocol)
     sizes = [ranks.n_instances for ranks in sets]
-    means, variances = (x[:, 0] for x in moments_of_means([metric], sets, m, protocol))
+    if redraw == "both":
+        values = sampled_values(metric, sets, m, protocol)
+        means = np.array([x.average for x in values])
+    else:
+        means, scatter = (x[:, 0] for x in moments_of_means([metric], sets, m, protocol))
+        scatter = scatter * sizes
     units = [Run(metric, ranks, m, protocol).hit_unit for ranks in sets]
     needed: list[int | None] = []
     for done, (i, j, truth) in enumerate(pairs):
-        variance = float(variances[i] * sizes[i] + variances[j] * sizes[j])
+        if redraw == "both":
+            variance = spread_if_redrawn(values[i], values[j], single=True)
+        else:
+            variance = float(scatter[i] + scatter[j])
         step = float(common_step(units[i], units[j])) * max(sizes[i], sizes[j])
         difference = float(means[i] - means[j]) if truth else 0.0
         needed.append(_instances(difference, variance, step, probability))

@@ -144,16 +144,19 @@ def sampled_values(
     return [values[i] for i in range(len(sets))]
 
 
-def spread_if_redrawn(first: Sampled, second: Sampled) -> float:
+def spread_if_redrawn(first: Sampled, second: Sampled, single: bool = False) -> float:
     """Return the variance of the difference of two means over redrawn instances and negatives.
 
-    With unequal weights a mean is a ratio, and the variance is that of its linear approximation;
-    with equal weights the variance is exact.
+    With ``single``, the means are over one instance. With unequal weights a mean is a ratio, and
+    the variance is that of its linear approximation; with equal weights the variance is exact.
     """
     if first.group != second.group:
-        return sum(_spread(x, x.mean - x.average, x.variance) for x in (first, second))
+        return sum(
+            _spread(x, x.mean - x.average, x.variance) * (x.size if single else 1.0)
+            for x in (first, second)
+        )
     off = first.mean - second.mean - (first.average - second.average)
-    return _spread(first, off, first.variance + second.variance)
+    return _spread(first, off, first.variance + second.variance) * (first.size if single else 1.0)
 
 
 def _spread(values: Sampled, off: Floats, variance: Floats) -> float:

@@ -104,8 +104,14 @@ def test_not_reachable() -> None:
 
 
 @pytest.mark.parametrize("metric", ["AP", "Recall@5"])
-def test_instances_by_hand(metric: str) -> None:
+@pytest.mark.parametrize("redraw", ["negatives", "both", "both apart"])
+def test_instances_by_hand(metric: str, redraw: str) -> None:
     sets, m, seen = systems(5, 200, 400, (2.8, 1.7, 1.9)), 60, []
+    if redraw == "both apart":
+        sets = [
+            sd.RankSet(x.system, x.ranks, 400, instances=[f"{x}{i}" for i in range(200)])
+            for x in sets
+        ]
     alone = {r: sd.RankSet("S", [r], 400) for rs in sets for r in rs.ranks.tolist()}
     mean, std = (
         {r: f(metric, x, m) for r, x in alone.items()} for f in (sd.expected_mean, sd.std_of_mean)
@@ -114,10 +120,14 @@ def test_instances_by_hand(metric: str) -> None:
     spread = {x.system: np.mean([std[r] ** 2 for r in x.ranks.tolist()]) for x in sets}
     step = 0.5 if metric == "Recall@5" else 0.0  # continuity correction: half a hit
     for probability in (0.7, 0.95, 0.999):
-        table = instances_needed(metric, sets, m, probability, progress=seen.append)
-        needed = []
+        more = {"redraw": redraw.split()[0], "progress": seen.append}
+        table, needed = instances_needed(metric, sets, m, probability, **more), []
         for better, worse in zip(table.better, table.worse, strict=True):
             gain, variance = values[better] - values[worse], spread[better] + spread[worse]
+            if redraw == "both":
+                variance += gain.var()
+            elif redraw == "both apart":
+                variance += values[better].var() + values[worse].var()
             size = np.arange(1, 10**5)
             shown = (gain.mean() - step / size) * np.sqrt(size / variance)
             reached = shown >= NormalDist().inv_cdf(probability) - 1e-12

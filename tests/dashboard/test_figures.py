@@ -12,10 +12,8 @@ import sampledash as sd
 from sampledash import grids as grid
 from sampledash.analyses import sliding, theme
 from sampledash.analyses.consistency import pictures as consistency
-from sampledash.analyses.consistency.result import Focus, Question, compute
 from sampledash.analyses.correct import pictures as correct
 from sampledash.analyses.explore import pictures as explore
-from sampledash.analyses.source import Source
 from sampledash.rank_sets import rank_distribution_at
 
 N, M = 10_000, 100
@@ -129,11 +127,12 @@ def test_curves_show_values_flips_and_the_wrong_stretch_and_tiles_every_pair():
     assert "&lt;i&gt;Y" in html
     assert "<i>" not in html
     assert fig.data[0].line.color in html
-    metrics = tuple(map(sd.parse_metric, ("AP", "AUC")))
-    r = compute(Question(Source(tuple(sd.example("paper-abc")), "", True), metrics, 99, {}))
-    fig = consistency.tile_map(r, [0, 1, 2], Focus(r, 1, 2), dark=False)
-    assert len(fig.layout.annotations) == 6
-    assert list(fig.layout.yaxis.ticktext) == ["A, B", "A, C", "B, C"]
+    verdict = sd.verdict(["AP", "AUC"], sd.example("paper-abc"), 99).assign(pair=[0, 1, 2] * 2)
+    table = verdict.astype(object).where(verdict.notna(), None).to_dict("records")
+    names = ["A, B", "A, C", "<i>B, C"]
+    fig = consistency.tiles(table, names, m_max=99, focus=(1, 2))
+    assert len(fig.layout.annotations) == len(table) == 6
+    assert list(fig.layout.yaxis.ticktext) == names
     x, y, told = fig.data[0].x, fig.data[0].y, fig.data[0].customdata
     assert list(dict(zip(zip(x, y, strict=True), told, strict=True))[1, 2]) == ["AUC", 2]
     marked = [s for s in fig.layout.shapes if s.line.width > 2]

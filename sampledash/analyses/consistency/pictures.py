@@ -252,24 +252,45 @@ def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
 
 
 def tile_map(r: Result, pairs: list[int], focus: Focus | None = None, *, dark: bool) -> go.Figure:
-    """Draw a tile for the state of each of ``pairs``, by each metric; that in ``focus`` is marked.
+    """Draw a tile for each of ``pairs`` and each metric; the tile in ``focus`` is marked."""
+    rows = [row for x in range(len(r.metrics)) for row in r.rows(x, pairs)]
+    names = [pair_name(*r.names(pair)) for pair in pairs]
+    marked = (focus.x, pairs.index(focus.pair)) if focus else None
+    return tiles(rows, names, m_max=r.m_max, focus=marked, dark=dark)
 
-    A click on a tile reports its metric and the number of its pair.
+
+def badge(state: str, dark: bool) -> dict[str, str]:
+    """Return the CSS colours of a badge that names the state of a pair, such as ``"right"``."""
+    hue = getattr(theme.look(dark), _STATE[state])
+    return {"color": hue, "backgroundColor": theme.faded(hue, 0.1)}
+
+
+def tiles(
+    verdict: Sequence[Mapping[str, Any]],
+    pairs: Sequence[str],
+    *,
+    m_max: int,
+    focus: tuple[int, int] | None = None,
+    dark: bool = False,
+) -> go.Figure:
+    """Draw tiles, a row per pair and a column per metric, that show the state of each pair.
+
+    ``verdict`` has an entry per tile: all ``pairs`` by the first metric, then by the second, and so
+    on. Its ``pair`` is the number that a click on the tile reports, its ``right_from`` the m from
+    which the order is right, or None. ``focus`` is the (column, row) of the marked tile.
     """
-    verdict = [row for x in range(len(r.metrics)) for row in r.rows(x, pairs)]
-    names, metrics = [pair_name(*r.names(pair)) for pair in pairs], list(map(str, r.metrics))
-    at = (focus.x, pairs.index(focus.pair)) if focus else None
     c = theme.look(dark)
+    metrics = list(dict.fromkeys(row["metric"] for row in verdict))
     narrow = len(metrics) > WIDE
     places = [divmod(place, len(pairs)) for place in range(len(verdict))]
     shapes, annotations = [], []
     for (x, y), row in zip(places, verdict, strict=True):
-        hue, marked = getattr(c, _STATE[row["state"]]), at == (x, y)
+        hue, marked = getattr(c, _STATE[row["state"]]), focus == (x, y)
         edge = {"color": c.ink if marked else hue, "width": 2.5 if marked else 1.5}
         fill = theme.faded(hue, 0.34 if marked else 0.2)
         tile_at = x - 0.48, x + 0.48, y - 0.46, y + 0.46
         shapes.append(theme.box(*tile_at, fillcolor=fill, line=edge))
-        text = tile(row["state"], row["right_from"], r.m_max, narrow=narrow)
+        text = tile(row["state"], row["right_from"], m_max, narrow=narrow)
         annotations.append(theme.note(x, y, text, font={"size": 14, "color": c.ink}))
     unseen = {"marker": {"opacity": 0}}
     data = theme.dots(
@@ -279,7 +300,7 @@ def tile_map(r: Result, pairs: list[int], focus: Focus | None = None, *, dark: b
         customdata=[[str(row["metric"]), int(row["pair"])] for row in verdict],
         selected=unseen,
         unselected=unseen,
-        text=[_hover(row, r.m_max) for row in verdict],
+        text=[_hover(row, m_max) for row in verdict],
         hovertemplate="%{text}<extra></extra>",
     )
     bare = {"showgrid": False, "zeroline": False, "showline": False, "ticks": ""}
@@ -295,14 +316,8 @@ def tile_map(r: Result, pairs: list[int], focus: Focus | None = None, *, dark: b
         hoverdistance=-1,  # show the hover text anywhere on a tile, not only near its centre
         margin={"l": 8, "r": 8, "t": 30, "b": 4},
         xaxis=bare | theme.rows_axis(metrics, c.ink, 13 if narrow else 14) | above,
-        yaxis=bare | theme.rows_axis(names, c.ink),
+        yaxis=bare | theme.rows_axis(pairs, c.ink),
     )
-
-
-def badge(state: str, dark: bool) -> dict[str, str]:
-    """Return the CSS colours of a badge that names the state of a pair, such as ``"right"``."""
-    hue = getattr(theme.look(dark), _STATE[state])
-    return {"color": hue, "backgroundColor": theme.faded(hue, 0.1)}
 
 
 def _hover(row: Mapping[str, Any], m_max: int) -> str:
