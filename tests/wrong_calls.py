@@ -112,7 +112,7 @@ def valid() -> dict[str, Call]:
         "expected": dict(metric=METRIC, rank=[1, 7], sampling=SAMPLING),
         "expected_mean": dict(single, m=3, **options),
         "finish": dict(part=(x for x in ())),
-        "fit_learned": dict(method="bv-mle", metric="AP", sets=POOL, m=9),
+        "fit_learned": dict(method="bv-mle", metric="AP", sets=POOL, gamma=0.1, m=9),
         "flips": dict(both, m_max=6, **options),
         "from_scores": dict(pos=[0.5, 0.1], neg=[[0.1, 0.2], [0.1, 0.3]], n=50, ties="expected"),
         "full_cutoff": dict(k=2, n=90, m=9, beta=0.5),

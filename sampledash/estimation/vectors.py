@@ -59,13 +59,25 @@ VECTORS: dict[str, Vector] = {
 }
 
 
+@dataclass(frozen=True, eq=False)
+class LearnedFit(Fit):
+    """A corrected metric with a learned prior: one value for each sampled rank.
+
+    ``correction`` holds the prior and the weight of the variance. Fitting it gives the same values
+    again, except for ``"mn"``, which weights the variance of every rank equally.
+    """
+
+    method: VectorMethod = "bv-mle"
+
+
 def fit_learned(
     method: VectorMethod,
     metric: Metric | str,
     sets: SampledRankSet | Sequence[SampledRankSet],
     *,
+    gamma: float | None = None,
     m: int | None = None,
-) -> Fit:
+) -> LearnedFit:
     """Learn one corrected metric, with a value for each sampled rank, from all sets together.
 
     Parameters
@@ -77,14 +89,11 @@ def fit_learned(
         A metric or its text.
     sets
         Sampled ranks of one system, or of all compared systems.
+    gamma
+        Weight of the variance, above 0 and at most 1; by default 0.01 for one set and 0.1 for
+        several. Not allowed for ``"mn"``, whose weight is one over the number of instances.
     m
         Number of negatives to fit for. Leave it out if all instances have equally many.
-
-    Returns
-    -------
-    A fit whose ``correction`` holds the prior and γ, the weight of the variance: 0.01 for one set,
-    0.1 for several, and one over the number of instances for ``"mn"``. Fitting this correction
-    gives the same values, except for ``"mn"``, which weights the variance of every rank equally.
 
     Raises
     ------
@@ -109,7 +118,15 @@ def fit_learned(
     if m not in outcomes.m:
         known = ", ".join(map(str, outcomes.m))
         raise ValueError(f"m = {checks.shown(m)} is not among those of the sets: {known}")
-    gamma = default_gamma(method, len(every))
+    if VECTORS[method].gammas is None and gamma is not None:
+        raise ValueError(
+            f"gamma = {checks.shown(gamma)} does not apply to {method!r}, which weighs the "
+            "variance by the number of instances: leave it out"
+        )
+    if gamma is not None:
+        gamma = checks.real("gamma", gamma, low=0, high=1, above=True)
+    else:
+        gamma = default_gamma(method, len(every))
     learned = rank_distribution.fitted(every, VECTORS[method].prior)
     prior = learned.probabilities()
     instances = float(outcomes.total) / len(every)
@@ -117,7 +134,7 @@ def fit_learned(
     values.setflags(write=False)
     recipe = correction("bias-variance", gamma=gamma or 1 / max(instances, 1.0), prior=prior)
     sampling = outcomes.samplings[outcomes.m.index(m)]
-    return Fit(recipe, metric, sampling, values)
+    return LearnedFit(recipe, metric, sampling, values, method=method)
 
 
 def default_gamma(method: str, sets: int = 1) -> float | None:
@@ -138,7 +155,7 @@ def learned_values(
 
 
 def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
-    """Return a solver of the normal equations for a right side (m + 1,).
+    """Return a solver of the normal equations for right sides (m + 1,) or (m + 1, k).
 
     For the right side ``rows.T @ (bias * target)`` the solution is the corrected metric with the
     smallest sum of bias² and variance, weighted by ``bias`` and ``variance`` at the nodes. ``rows``
@@ -154,12 +171,13 @@ def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], F
     places = np.arange(len(seen))
 
     def solve(moment: Floats) -> Floats:
-        right = moment[seen] * scale
+        columns = moment[seen].reshape(len(scale), -1) * scale[:, None]
         try:
-            solution = np.linalg.solve(matrix, right)
+            solution = np.linalg.solve(matrix, columns)
         except np.linalg.LinAlgError:  # if all negatives are drawn, the solution is not unique
-            solution = np.linalg.pinv(matrix, hermitian=True) @ right
-        return np.interp(places, places[seen], scale * solution)
+            solution = np.linalg.pinv(matrix, hermitian=True) @ columns
+        every = [np.interp(places, places[seen], scale * column) for column in solution.T]
+        return np.stack(every, axis=1).reshape(moment.shape)
 
     return solve
 

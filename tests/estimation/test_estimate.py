@@ -228,26 +228,28 @@ LARGE = [("recall", 700), ("ndcg", 2500), ("ap", None)]  # cutoffs between nodes
 
 
 @pytest.mark.parametrize(
-    ("sets", "method", "metrics"),
-    [([beta_drawn(*SIZE, scheme, 900)], method, METRICS)
+    ("sets", "method", "gammas", "metrics"),
+    [([beta_drawn(*SIZE, scheme, 900)], method, (None, 0.1), METRICS)
      for scheme in UNIFORM for method in ("bv-mle", "bv-mes", "bv-monotone-mle")]
-    + [([beta_drawn(*SIZE, WITH, 900), OTHER], "bv-monotone-mle", METRICS),
-       ([beta_drawn(9_000, 30, WITHOUT, 900)], "bv-mle", LARGE)],
+    + [([beta_drawn(*SIZE, WITH, 900), OTHER], "bv-monotone-mle", (None,), METRICS),
+       ([beta_drawn(9_000, 30, WITHOUT, 900)], "bv-mle", (0.1,), LARGE)],
 )  # fmt: skip
-def test_learned_prior_is_that_of_the_correction(sets, method, metrics) -> None:
+def test_learned_prior_is_that_of_the_correction(sets, method, gammas, metrics) -> None:
     prior = sd.rank_distribution(sets, method.removeprefix("bv-"))
     one = sets if len(sets) > 1 else sets[0]
     (sampling,) = sets[0].outcomes.samplings
     for name, k in metrics:
-        fit = fit_learned(method, sd.metric(name, k=k), one)
-        used = 0.01 if len(sets) == 1 else 0.1
-        again = sd.correction("BV", gamma=used, prior=prior).fit(fit.metric, sampling)
-        close = 1e-9 * np.abs(again.values).max()
-        np.testing.assert_allclose(fit.values, again.values, atol=close, rtol=0)
-        assert not fit.values.flags.writeable
-        if sampling.n == 400:
-            assert fit.correction == again.correction
-            assert fit.risk() == pytest.approx(again.risk(), rel=1e-6)
+        for gamma in gammas:
+            fit = fit_learned(method, sd.metric(name, k=k), one, gamma=gamma)
+            used = gamma or (0.01 if len(sets) == 1 else 0.1)  # default γ of one or more sets
+            again = sd.correction("BV", gamma=used, prior=prior).fit(fit.metric, sampling)
+            close = 1e-9 * np.abs(again.values).max()
+            np.testing.assert_allclose(fit.values, again.values, atol=close, rtol=0)
+            assert fit.method == method
+            assert not fit.values.flags.writeable
+            if sampling.n == 400:
+                assert fit.correction == again.correction
+                assert fit.risk() == pytest.approx(again.risk(), rel=1e-6)
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
@@ -275,7 +277,9 @@ def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours() -> None:
     # At both true ranks none or all of 3 draws are above, so sampled ranks 2 and 3 cannot occur.
     rows, mass = np.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]]), np.array([0.25, 0.75])
     solve = solver(rows, mass, 0.1 * mass)
-    assert solve(rows.T @ (mass * [1.0, 0.4])) == pytest.approx(np.linspace(1.0, 0.4, 4))
+    moment = rows.T @ (mass[:, None] * [[1.0, 4.0], [0.4, 1.0]])
+    assert solve(moment) == pytest.approx(np.linspace([1.0, 4.0], [0.4, 1.0], 4))
+    assert solve(moment[:, 0]) == pytest.approx(np.linspace(1.0, 0.4, 4))
     gammas = [default_gamma(x, size) for x in ("bv-mes", "mn") for size in (1, 2)]
     assert gammas == [0.01, 0.1, None, None]
 
