@@ -103,7 +103,7 @@ def valid() -> dict[str, Call]:
         "deciding_cutoff": dict(metric="NDCG@5", n=90, tolerance=0.01),
         "designs": dict(both, budget=9, corrections=["BV 0.1"], proxies={"p": 0.2}, **plain),
         "eigenvalues": dict(sampling=SAMPLING),
-        "estimate": dict(metric="AP", srs=POOL, method="mle", confidence=0.9),
+        "estimate": dict(metric="AP", srs=POOL, method="mle", confidence=0.9, rng=rng()),
         "estimate_from_table": dict(metric="Recall@5", observed=TABLE, n=3541, m=100, decimals=2,
                                     scheme="with-replacement", instances=300),
         "evaluate": dict(users=USERS, systems={"A": score}, k=2, budget=40, seed=1, chunk=3,

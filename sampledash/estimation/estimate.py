@@ -15,7 +15,7 @@ that corresponds to a cutoff in a sampled list.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
 
@@ -48,6 +48,7 @@ OVERSHOOT = (
     "may their mean"
 )
 _ROUNDING = 1e-9
+_RUNS = 200  # number of bootstrap samples; their standard deviation has an error of about 5 %
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,7 @@ def estimate(
     srs: SampledRankSet,
     method: Correction | str,
     confidence: float = 0.95,
+    rng: np.random.Generator | None = None,
 ) -> Estimate:
     """Estimate the exact metric from sampled ranks, with an interval.
 
@@ -150,6 +152,8 @@ def estimate(
         ``"bv-mes"``, ``"bv-monotone-mle"`` and ``"mn"`` are corrections with a learned prior.
     confidence
         Probability that the interval contains the exact metric, in 0..1.
+    rng
+        Generator that resamples the instances. If None, the delta method gives their error.
 
     Returns
     -------
@@ -178,7 +182,7 @@ def estimate(
     Each stratum (instances with nearly the same number of candidates) is estimated separately.
     """
     values = by_reading(metric, srs, method)
-    low, high = interval(metric, srs, method, confidence)
+    low, high = interval(metric, srs, method, confidence, rng)
     readings = values if len(values) > 1 else ()
     return Estimate(float(np.mean(values)), float(low), float(high), readings)
 
@@ -254,14 +258,16 @@ def interval(
     srs: SampledRankSet,
     method: Correction | str | None = None,
     confidence: float = 0.95,
+    rng: np.random.Generator | None = None,
     *,
     shape: Shape | None = None,
 ) -> tuple[float, float]:
     """Return a confidence interval of the exact metric that is valid for any true ranks.
 
     With a ``method``, as for :func:`estimate`, the interval also spans the sampling error of that
-    estimate, over the choice of instances, by the delta method. A ``shape`` makes the interval
-    narrower, and valid only if no rank is more probable than a better rank.
+    estimate, over the choice of instances: by the delta method or, given ``rng``, from 200
+    bootstrap samples; the two agree. A ``shape`` makes the interval narrower, and valid only if no
+    rank is more probable than a better rank.
 
     The sampling error of an estimator alone gives no valid interval: its bias does not shrink with
     the number of instances. The interval is for the given instances; for others, see
@@ -272,12 +278,17 @@ def interval(
     low, high = confidence_range(metric, srs, None, shape, confidence)
     if method is None:
         return low, high
+    if rng is not None:
+        checks.generator(rng)
     worst, best = possible_range(metric, srs)
     for reading, value in zip(srs.readings, values, strict=True):
         variance = 0.0
         for x in reading.strata:
-            share = float(x.total) / reading.n_instances
-            variance += (standard_error(metric, x, method) * share) ** 2
+            if rng is None:
+                error = standard_error(metric, x, method)
+            else:
+                error = float(np.std(points(metric, _resampled(x, rng), method), ddof=1))
+            variance += (error * float(x.total) / reading.n_instances) ** 2
         reach = float(ndtri((1 + confidence) / 2)) * variance**0.5
         low, high = max(min(low, value - reach), worst), min(max(high, value + reach), best)
     return low, high
@@ -330,6 +341,16 @@ def compare(
 def _samples(outcomes: Outcomes, values: Floats) -> list[Floats]:
     """Divide values of outcomes into samples: one for each m, or one if the draw decided m."""
     return [values] if outcomes.adaptive else outcomes.by_m(values)
+
+
+def _resampled(outcomes: Outcomes, rng: np.random.Generator) -> Outcomes:
+    """Return 200 bootstrap samples of the instances: counts of shape (200, m + 1) for each m."""
+    drawn = []
+    for counts in _samples(outcomes, np.concatenate(outcomes.counts)):
+        total = counts.sum()
+        size = max(1, round(float(total)))
+        drawn.append(rng.multinomial(size, counts / total, _RUNS) * (total / size))
+    return replace(outcomes, counts=tuple(outcomes.by_m(np.concatenate(drawn, axis=1))))
 
 
 def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction | str) -> float:
