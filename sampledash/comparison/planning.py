@@ -191,7 +191,7 @@ class _Search:
         """Means at m = 1, 2, ..., (top, systems); None if each m needs its own computation."""
         if self.protocol.anew:
             return None
-        report = step_of(self.report, 2, 5)
+        report = step_of(self.report, 0, 5)
         values = range(1, self.top + 1)
         return expected_means([self.metric], self.sets, values, self.protocol, report)[:, :, 0]
 
@@ -230,9 +230,25 @@ class _Search:
         ((chance,),) = pair_chances([self.metric], both, m, [[(0, 1, 1)]], self.protocol)
         return chance >= self.probability
 
+    def surely_from(self, i: int, j: int) -> int:
+        """Return an m from which on no variance can hide the order of i above j, or ``top`` + 1.
+
+        A value in 0..1 with mean e has a variance of at most e (1 - e). This bound is concave, so
+        its mean over the instances is at most its value at the mean of e.
+        """
+        if self.every is None or self._few(i, j):
+            return self.top + 1
+        means = self.every[:, [i, j]]
+        shares = (self.protocol.shares(self.sets[x].counted(self.protocol.ties)) for x in (i, j))
+        largest = [float(share.max()) for share in shares]
+        bound = np.maximum(means * (1 - means), 0.0) @ largest
+        unsure = self._normal(i, j, means[:, 0] - means[:, 1], bound) < self.probability
+        return int(np.flatnonzero(unsure).max(initial=-1)) + 2
+
     def shown_at_top(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return the pairs whose true order has the required probability at the largest m."""
-        self._evaluate(self.top, [pair for pair in pairs if not self._few(*pair)])
+        unsure = {pair for pair in pairs if self.surely_from(*pair) > self.top}
+        self._evaluate(self.top, [pair for pair in unsure if not self._few(*pair)])
 
         def at_top(i: int, j: int) -> bool:
             if not self._few(i, j):
@@ -241,20 +257,24 @@ class _Search:
                     return chance > self.probability
             return self.shown(i, j, self.top)
 
-        return [pair for pair in pairs if at_top(*pair)]
+        return [pair for pair in pairs if pair not in unsure or at_top(*pair)]
 
     def descend(self, pairs: Sequence[tuple[int, int]]) -> None:
         """Evaluate ever smaller m for each pair, until the chance of its true order is too low."""
         # TOPK jumps as m grows, because its cutoff in the sampled list is a whole number.
         smooth = not self.protocol.correction.by_rank and self.metric.share is None
         ratio = _SMOOTH if smooth else _UNEVEN
-        size = max(2, int(np.ceil(np.log(self.top) / np.log(ratio))) + 1)
-        ladder = np.unique(np.geomspace(1, self.top, size).round().astype(np.int64))[::-1]
+        waiting = {pair: min(self.top, self.surely_from(*pair)) for pair in pairs}
+        top = max(waiting.values(), default=1)
+        size = max(2, int(np.ceil(np.log(top) / np.log(ratio))) + 1)
+        ladder = np.unique(np.geomspace(1, top, size).round().astype(np.int64))[::-1]
         for step, m in enumerate(ladder.tolist()):
-            self._evaluate(m, pairs)
-            shown = (self._normal(*pair, *self._gap(*pair, m)) for pair in pairs)
-            pairs = [x for x, p in zip(pairs, shown, strict=True) if p >= self.probability]
-            self.report(0.4 * (step + 1) / len(ladder))
+            due = [pair for pair, end in waiting.items() if m < ratio * end + 1]
+            self._evaluate(m, due)
+            for pair in due:
+                if self._normal(*pair, *self._gap(*pair, m)) < self.probability:
+                    del waiting[pair]
+            self.report(0.2 + 0.5 * (step + 1) / len(ladder))
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """Return, for pairs that show their order at the largest m, the m from which on they do."""
@@ -265,7 +285,7 @@ class _Search:
             least[i, j] = self._crossing(i, j)
             if self._few(i, j, _MANY if short else FEW):
                 least[i, j] = self._settled(i, j, least[i, j], np.inf if short else 1 / len(pairs))
-            self.report(0.6 + 0.4 * (done + 1) / len(pairs))
+            self.report(0.7 + 0.3 * (done + 1) / len(pairs))
         return least
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
@@ -293,7 +313,7 @@ class _Search:
         """Guess the m of :meth:`_crossing` by the normal distribution; interpolate variances."""
         at = np.array(sorted(m for x, m in self.knots if x == i and (j, m) in self.knots))
         differences, variances = np.array([self._gap(i, j, m) for m in at.tolist()]).T
-        m = np.arange(int(at[0]), self.top + 1)
+        m = np.arange(int(at[0]), min(self.top, max(int(at[-1]), self.surely_from(i, j))) + 1)
         # The variance falls about as 1/m, so the product of variance and m is interpolated.
         variance = np.interp(np.log(m), np.log(at), variances * at) / m
         if self.every is not None:
