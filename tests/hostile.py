@@ -18,7 +18,7 @@ from pyarrow import parquet
 
 from sampledash import RankSet, SampledRankSet
 from sampledash.readers.files import read_rank_sets, read_sampled_ranks
-from sampledash.readers.pasted import parse_rank_text, weights_of_file
+from sampledash.readers.pasted import parse_rank_text
 from sampledash.readers.printed_table import read_printed
 from sampledash.readers.upload_limits import stem_of
 from tests import second_reader
@@ -180,7 +180,6 @@ def corpus(seed: int = 0) -> list[Case]:
         typed = f"A: {numbers(rng.integers(1, 99, 5))}\nrun 1: {numbers(rng.integers(1, 99, 5))}\n"
         c.add("pasted", "pasted text", mutated(rng, f"{typed}n = {N}\n".encode()), reader="pasted")
         c.add("printed", "the table", mutated(rng, PRINTED.encode()), reader="printed")
-        c.add("weights", "w.csv", mutated(rng, b"rank,weight\n1,4\n2,2\n3,0.5\n"), reader="weights")
         table = {"system": [*"AAABBB"], "user": [0, 1, 2] * 2, "rank": rng.integers(1, N, 6)}
         c.add("parquet, damaged", "d.parquet", _flipped(rng, saved({**table, "n": [N] * 6})))
         c.add("array, damaged", "d.npy", _flipped(rng, npy(rng.integers(1, N, 20))))
@@ -378,7 +377,6 @@ def _large(c: Corpus) -> None:
     run = lines("", lambda i: ranked(i // 100, i % 100, i % 100, 100 - i % 100), 1_500_000)
     big("many rows", "run.txt", run, reader="run")
     over("many rows", "pasted text", pieces((b"A: ", 1), (b"3 " * 10**6, 30)), reader="pasted")
-    big("many rows", "w.txt", pieces((b"1 " * 10**6, 4)), reader="weights")
 
 
 def read(case: Case, data: bytes, **how: Any) -> Any:
@@ -387,8 +385,6 @@ def read(case: Case, data: bytes, **how: Any) -> Any:
         return read_printed(text())
     if case.reader == "pasted":
         return parse_rank_text(text(), **{"n": N, **how})
-    if case.reader == "weights":
-        return weights_of_file(data, 3, case.name)
     if case.reader == "sampled":
         known = {} if b"," in data and b"m" in data[:99] else {"n": N, "m": 20}
         sets = read_sampled_ranks(stream, name=case.name, **{**known, **how})
@@ -431,9 +427,6 @@ def wrong_result(case: Case, data: bytes, found: Any) -> str:
         return compared(_as_csv(data, case.name), found, case.name.rpartition(".")[0]) or ""
     if case.reader == "run":
         return _compared_run(data, found)
-    if case.reader == "weights":
-        right = len(found) == 3 and found.max() == 1 and np.all((found >= 0) & (found <= 1))
-        return "" if right else f"weights {found}"
     if case.reader == "printed":
         values = [x for row in found.rows for x in row.values.values()]
         return "" if all(0 <= x <= 1 for x in values) else f"values {values}"

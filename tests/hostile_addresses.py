@@ -16,7 +16,7 @@ def parted(text: str) -> list[str]:
 PAGES = ("start", "explore", "consistency", "correct", "learn", "paper", "lab")
 NUMBERS = ("n", "m", "k", "gamma", "odds", "rank", "seed", "draw_seed", "times", "table_instances")
 CHOICES = parted(
-    "metrics~scheme~source~also_k~answers~cell_metric~correction~costs~distribution_view~drawn~"
+    "metrics~scheme~source~also_k~answers~cell_metric~correction~distribution_view~drawn~"
     "estimate_tab~estimates_view~estimator~focus~instances~item~metric~numbers_view~printed~"
     "prior~repeats~sampled_source~sees~sheet~shown~sure_view~tab~take~ties~turn~view~wanted~way~"
     "weighting~what~why~pair~lesson~present~v~unknown~__proto__~constructor~_history~"

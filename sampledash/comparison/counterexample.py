@@ -25,9 +25,7 @@ those of B; two instances suffice if one gap of A is longer in f and shorter in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,14 +36,12 @@ from sampledash.rank_sets import RankSet
 from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats, Ints
 
-# Indices of gaps, and the number of copies of each of these gaps in the result.
-_Copies = tuple[Ints, int]
+# Index of a gap, and the number of its copies in the result.
+_Copies = tuple[int, int]
 
 _ALL = 128  # number of candidates up to which every rank is tried
 _STEPS = 64  # with more than _ALL candidates, this many logarithmically spaced ranks are tried
 _VISIBLE = 1e-11  # smallest difference of two means that is not a tie
-_MIXED = 5  # number of instances up to which every combination of gaps is tried
-_PRODUCTS = 1 << 21  # largest number of sums that ``_Gaps.plus`` returns
 _PAIRED = 1_000  # ``_multiples`` combines copies of at most this many gaps of A, and of B
 # With more instances than this, a rank set has one row per distinct rank, with its count.
 _ROWS = 64
@@ -53,14 +49,14 @@ _ROWS = 64
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """L sums of p gaps each: their lengths in f and in g, (L,), and the gaps' indices, (L, p)."""
+    """L gaps: their lengths in f and in g, and their indices among all gaps, each (L,)."""
 
     exact: Floats
     sampled: Floats
-    members: Ints
+    places: Ints
 
     def __getitem__(self, keep: NDArray[np.generic]) -> _Gaps:
-        return _Gaps(self.exact[keep], self.sampled[keep], self.members[keep])
+        return _Gaps(self.exact[keep], self.sampled[keep], self.places[keep])
 
     def front(self, ahead: bool) -> _Gaps:
         """Return the Pareto front: long in f, short in g for A (``ahead``), the opposite for B."""
@@ -69,17 +65,6 @@ class _Gaps:
         value = side * self.sampled[order]
         best = np.minimum.accumulate(np.r_[np.inf, value[:-1]])
         return self[order[value < best]]
-
-    def plus(self, other: _Gaps) -> _Gaps:
-        """Return all sums of a gap of ``self`` and a gap of ``other``; if too many, only some."""
-        limit = max(1, _PRODUCTS // len(other.exact))
-        mine = self[np.unique(np.linspace(0, len(self.exact) - 1, limit).astype(np.int64))]
-        i, j = (x.ravel() for x in np.mgrid[: len(mine.exact), : len(other.exact)])
-        return _Gaps(
-            mine.exact[i] + other.exact[j],
-            mine.sampled[i] + other.sampled[j],
-            np.column_stack([mine.members[i], other.members[j]]),
-        )
 
 
 def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, RankSet] | None:
@@ -95,16 +80,16 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
     Returns
     -------
     Two rank sets named ``"A"`` and ``"B"`` with equally many instances of one relevant item, as few
-    as are found. Up to 5 instances, they are the clearest such pair: the smaller of the exact and
-    the sampled difference, each as a share of its largest value, is maximal. Differences up to
-    1e-11 are ties. None if there is no such pair: for AUC under a uniform scheme, if all negatives
-    are drawn, or for Recall or Precision with k > m.
+    as are found. If two instances suffice, they are the clearest such pair: the smaller of the
+    exact and the sampled difference, each as a share of its largest value, is maximal. Differences
+    up to 1e-11 are ties. None if there is no such pair: for AUC under a uniform scheme, if all
+    negatives are drawn, or for Recall or Precision with k > m.
 
     Notes
     -----
     One instance never suffices, and two nearly always do. Up to 128 candidates every rank is tried;
-    for more, the first 64, ranks around the cutoff, and logarithmically spaced ranks up to n. Up to
-    5 instances, all combinations are searched; above, only repetitions of two pairs of ranks.
+    for more, the first 64, ranks around the cutoff, and logarithmically spaced ranks up to n. If
+    two instances do not suffice, only repetitions of two pairs of ranks are searched.
 
     Examples
     --------
@@ -129,27 +114,15 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
     width = np.argsort(low - high, kind="stable")
     high, low = high[width], low[width]
     g = np.round(g, 14)
-    every = _Gaps(f[high] - f[low], g[high] - g[low], np.arange(len(high))[:, None])
-    ahead, behind = [every.front(True)], [every[np.arange(len(high))[::-1]].front(False)]
-    clearest = _clearest(ahead[0], behind[0], ranges, 2)
-    if clearest is None:
-        more = _multiples(ahead[0], behind[0])
-        if more is None:
-            return None
-        for size in range(3, min(_MIXED, more[0][1] + more[1][1]) + 1):
-            ahead.append(ahead[-1].plus(ahead[0]).front(True))
-            behind.append(behind[-1].plus(behind[0]).front(False))
-            pairs = zip(ahead, behind[::-1], strict=True)
-            some = [x for pair in pairs if (x := _clearest(*pair, ranges, size))]
-            if some:
-                clearest = max(some, key=itemgetter(0))
-                break
-        clearest = clearest or (0.0, *more)
-    _, (first, p), (second, q) = clearest
-    n = sampling.n
+    every = _Gaps(f[high] - f[low], g[high] - g[low], np.arange(len(high)))
+    ahead, behind = every.front(True), every[np.arange(len(high))[::-1]].front(False)
+    copies = _clearest(ahead, behind, ranges) or _multiples(ahead, behind)
+    if copies is None:
+        return None
+    ((first, p), (second, q)), n = copies, sampling.n
     return (
-        _rank_set("A", n, [(ranks[high[first]], p), (ranks[low[second]], q)]),
-        _rank_set("B", n, [(ranks[low[first]], p), (ranks[high[second]], q)]),
+        _rank_set("A", n, (ranks[high[first]], p), (ranks[low[second]], q)),
+        _rank_set("B", n, (ranks[low[first]], p), (ranks[high[second]], q)),
     )
 
 
@@ -164,13 +137,12 @@ def _candidates(metric: Metric, n: int) -> Ints:
 
 
 def _clearest(
-    ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float], size: int
-) -> tuple[float, _Copies, _Copies] | None:
-    """Return gaps of A, longer by the exact metric, and of B, longer by the sampled metric.
+    ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float]
+) -> tuple[_Copies, _Copies] | None:
+    """Return a gap of A, longer by the exact metric, and of B, longer by the sampled metric.
 
     Of all such gaps, take those that maximise the smaller of the two differences in length, each as
-    a share of its range in ``ranges``. The first result is slightly below this maximum. Return None
-    if there are no such gaps. ``size`` is the number of instances.
+    a share of its range in ``ranges``. Return None if there are no such gaps.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
@@ -178,13 +150,13 @@ def _clearest(
 
     def reaches(share: float) -> NDArray[np.bool_]:
         """Return for each gap of A whether a gap of B differs by >= ``share`` of both ranges."""
-        least = [max(share * whole, _VISIBLE * size) for whole in ranges]
+        least = [max(share * whole, 2 * _VISIBLE) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
         return (place >= 0) & (best[place] - ahead.sampled >= least[1])
 
     if not np.any(reaches(0.0)):
         return None
-    low, high = 0.0, float(size)
+    low, high = 0.0, 2.0
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
@@ -193,11 +165,11 @@ def _clearest(
     able = np.flatnonzero(reaches(low))
     i = int(able[np.argmin(ahead.sampled[able])])
     fits = np.flatnonzero(
-        (ahead.exact[i] - behind.exact >= max(low * ranges[0], _VISIBLE * size))
-        & (behind.sampled - ahead.sampled[i] >= max(low * ranges[1], _VISIBLE * size))
+        (ahead.exact[i] - behind.exact >= max(low * ranges[0], 2 * _VISIBLE))
+        & (behind.sampled - ahead.sampled[i] >= max(low * ranges[1], 2 * _VISIBLE))
     )
     j = fits[np.argmax(behind.sampled[fits] / ranges[1] - behind.exact[fits] / ranges[0])]
-    return low, (ahead.members[i], 1), (behind.members[j], 1)
+    return (int(ahead.places[i]), 1), (int(behind.places[j]), 1)
 
 
 def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
@@ -221,7 +193,7 @@ def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
     if not np.any(np.isfinite(p)):
         return None
     at = int(np.argmin(p + q))
-    return (ahead.members[i[at]], int(p[at])), (behind.members[j[at]], int(q[at]))
+    return (int(ahead.places[i[at]]), int(p[at])), (int(behind.places[j[at]]), int(q[at]))
 
 
 def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -249,10 +221,9 @@ def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     return numerator, denominator
 
 
-def _rank_set(name: str, n: int, parts: Sequence[tuple[Ints, int]]) -> RankSet:
-    """Return the rank set of the given parts: (ranks, number of copies of each rank)."""
-    ranks = np.concatenate([some for some, _ in parts])
-    counts = np.repeat([times for _, times in parts], [len(some) for some, _ in parts])
+def _rank_set(name: str, n: int, *copies: tuple[int, int]) -> RankSet:
+    """Return the rank set of the given pairs: (rank, number of its copies)."""
+    ranks, counts = np.array(copies).T
     if counts.sum() <= _ROWS:
         return RankSet(name, np.repeat(ranks, counts), n)
     distinct, which = np.unique(ranks, return_inverse=True)

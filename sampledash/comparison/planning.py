@@ -27,8 +27,6 @@ Redraw = Literal["negatives", "both"]
 _MOST_INSTANCES = 1e15  # largest number of instances that is reported
 # Ratio of neighbouring m in a search; _UNEVEN if not smooth in m (TOPK, corrected metrics).
 _SMOOTH, _UNEVEN = 2.0, 1.2
-# Largest number of new guesses of m, from means and variances evaluated at the last guess.
-_REFINED = 6
 _NEAR = 0.02  # the normal approximation of a chance is assumed to have a smaller error than this
 # With few instances, the chance may drop again above the returned m. So it is also computed at the
 # next larger m, until the sum of these m (the time is proportional to it) reaches _CHECKED, or
@@ -37,7 +35,6 @@ _CHECKED, _SIMULATED = 6_000, 600
 # Below _MANY instances, all larger m are checked if m_max times number of pairs is <= _SHORT.
 _SHORT = 400
 _MANY = 300
-_CLOSE = 200  # guessing m ends when two successive guesses differ by at most about 1 / _CLOSE of m
 
 
 def negatives_needed(
@@ -310,16 +307,7 @@ class _Search:
 
     def _crossing(self, i: int, j: int) -> int:
         """Return the m from which on P(true order) suffices: normal guess, then exact search."""
-        guess = self._guess(i, j)
-        # Evaluate means and variances exactly at the guess, and guess again from them.
-        for _ in range(_REFINED):
-            if {(i, guess), (j, guess)} <= self.knots.keys():
-                break
-            self._evaluate(guess, [(i, j)])
-            before, guess = guess, self._guess(i, j)
-            if abs(guess - before) <= 1 + guess // _CLOSE:
-                break
-        return first_shown(lambda m: self.shown(i, j, m), guess, self.top)
+        return first_shown(lambda m: self.shown(i, j, m), self._guess(i, j), self.top)
 
     def _guess(self, i: int, j: int) -> int:
         """Guess the m of :meth:`_crossing` by the normal distribution; interpolate variances."""

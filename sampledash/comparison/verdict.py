@@ -159,11 +159,6 @@ class Pairs:
         return self.m_max < max(ranks.max_negatives for ranks in self.sets)
 
     @property
-    def looked_at(self) -> tuple[int, ...] | None:
-        """All m that were evaluated, if each m needs its own computation; None otherwise."""
-        return tuple(self.orders.m_values.tolist()) if self.protocol.anew else None
-
-    @property
     def every_m(self) -> bool:
         """Whether the order was evaluated at every m up to ``m_max``."""
         return len(self.orders.m_values) == self.m_max

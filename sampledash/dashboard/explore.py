@@ -18,7 +18,6 @@ from sampledash.dashboard import live, page, pins, sliders, state
 from sampledash.grids import LIVE, MOST, rank_grid
 from sampledash.report.numbers import count, decimal, percent
 from sampledash.report.sentences import cutoff_holds_all
-from sampledash.sampling import Sampling
 
 VIEWS: dict[str, int | None] = {"all ranks": None, "top 1,000": 1_000, "top 100": 100}
 TABS = ("One draw", "Law", "Family")
@@ -49,25 +48,30 @@ def _answer() -> None:
     headline = st.container(key="headline")
     row, beside = _controls()
     picture = st.container(key="picture")
-    result, problem = page.answer(
-        "explore", _check, results.compute, lambda q: f"m = {count(q.sampling.m)}", first=_first
-    )
-    assert result is not None  # because the question of _first is always valid
-    q, shown = result.question, page.has_answered("explore")
+    doing = "Computing the metrics"
+    result, problem = page.answer("explore", _check, results.compute, lambda _: doing)
+    dim = problem is not None
     with headline:
         page.note(DEFAULTS)
-        if shown:
-            page.say(_sentence(result), dim=problem is not None)
+        if result is not None:
+            page.say(_sentence(result), dim=dim)
     if problem is not None:
         with beside:
             problem.show()
+    focus = next(iter(state.current().chips), None)  # default of the sentence's metric
+    link = {**DEFAULTS, "focus": focus, **MORE}
+    if result is None:
+        with row:
+            page.copy_link(link)
+        live.follow()
+        return
+    q = result.question
     with row:
         given = {**DEFAULTS, "focus": None}
         pinned = pins.pins(
             q, _check, results.compute, given, lambda x: [str(x.focus), f"r = {count(x.rank)}"]
         )
-        focus = next(iter(state.current().chips), None)  # default of the sentence's metric
-        page.copy_link({**DEFAULTS, "focus": focus, **MORE})
+        page.copy_link(link)
     dark, many = page.is_dark(), len(q.metrics)
     before = [(x.name, _drawn(x.answer, dark)) for x in pinned if len(x.question.metrics) == many]
     with picture:
@@ -75,16 +79,11 @@ def _answer() -> None:
             words.say.picture(x, q.rank, q.sampling, *result.at_rank(x)[:2]) for x in q.metrics
         )
         fig, alt = _drawn(result, dark, before), " ".join(sentences)
-        dim = problem is not None
         page.panels(fig, many, key=PICTURE, alt=alt, dim=dim, drags="rank")
         for metric in q.metrics:
             for note in cutoff_holds_all(metric, q.sampling.n, q.sampling.m):
                 st.caption(note)
         pins.note(pinned)
-    if not shown:
-        st.caption("Dimmed above: the picture of the default settings.")
-        live.follow()
-        return
     page.strip(_numbers(result), _numbers(pinned[-1].answer) if pinned else (), dim=dim)
     known = tuple((x.name, x.question) for x in pinned)
     live.follow(result, () if dim else _follows(q, before, known, dark), (q, dim))
@@ -149,14 +148,6 @@ def _controls() -> sliders.Bar:
                 help="The metric of the sentence, the numbers and the tabs below.",
             )
     return bar
-
-
-def _first() -> Question:
-    """Return the default settings as a question."""
-    d = state.DEFAULTS
-    sampling = Sampling(d["n"], d["m"], choices.SCHEMES[d["scheme"]])
-    metrics = tuple(choices.chip_metric(chip, d["k"], d["n"]) for chip in d["metrics"])
-    return Question(metrics, sampling, DEFAULTS["rank"], None, metrics[0])
 
 
 def _check() -> Question:

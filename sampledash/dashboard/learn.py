@@ -86,14 +86,8 @@ def _step(by: int) -> None:
 
 
 def _guess(number: int, lesson: Lesson) -> Choice | None:
-    key = f"guess{number}"
-    if lesson.most is not None:
-        hint = f"Your guess, 0 to {lesson.most}"
-        options: dict[str, Any] = {"step": 1, "width": 210, "placeholder": hint, **_CHOICE}
-        guess = st.number_input("Your guess", 0, lesson.most, value=None, key=key, **options)
-        return None if guess is None else lesson.reply(guess)
     choices = {choice.text: choice for choice in lesson.choices}
-    chosen = st.pills("Your answer", list(choices), key=key, wrap=True, **_CHOICE)
+    chosen = st.pills("Your answer", list(choices), key=f"guess{number}", wrap=True, **_CHOICE)
     return choices.get(chosen or "")
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -116,18 +115,13 @@ class Follows:
         """Return the frames in the form in which the browser receives them; they are cached."""
 
         def make() -> bytes:
-            frames, shared = {}, dict[tuple[float, ...], int]()
+            frames = {}
             for number, draw in self.frames.items():
                 state.give_way()  # stop if the reader has changed a setting
-                frame, moving = draw(), partial(_moving, lines=self.lines, shared=shared)
-                pictures = {key: moving(fig) for key, fig in frame.pictures.items()}
-                frames[number] = {
-                    "pictures": pictures,
-                    "texts": frame.texts,
-                    "styles": frame.styles,
-                }
-            lists = [*map(list, shared)]
-            return page.packed({"version": self.version, "frames": frames, "lists": lists})
+                frame = draw()
+                pictures = {x: _moving(fig, self.lines) for x, fig in frame.pictures.items()}
+                frames[number] = {**vars(frame), "pictures": pictures}
+            return page.packed({"version": self.version, "frames": frames})
 
         return memory.cached((_KEY, self.name, self.depends), make, shared=self.shared)
 
@@ -175,11 +169,10 @@ def _tell(name: str, data: Mapping[str, Any]) -> None:
     _TELLING(key=f"tell_{name}", data=data, on_asked_change=lambda: None, height=1)
 
 
-def _moving(fig: go.Figure, lines: bool, shared: dict[tuple[float, ...], int]) -> dict[str, Any]:
+def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:
     """Return the parts of a picture that a slider moves: traces, shapes, and names beside lines.
 
-    A trace is given by the indices of its x and y in ``shared``, which holds equal lists only once,
-    because many traces have the same x. For a trace that does not move, None is given.
+    A trace is given by its x and y; for a trace that does not move, None is given.
     """
     written = fig.as_written()
     data, layout = written["data"], written["layout"]
@@ -189,14 +182,13 @@ def _moving(fig: go.Figure, lines: bool, shared: dict[tuple[float, ...], int]) -
         drawn: Mapping[str, Any] = layout.get(f"{name}axis{trace.get(f'{name}axis', name)[1:]}", {})
         return drawn
 
-    def moved(trace: Mapping[str, Any]) -> list[int] | None:
+    def moved(trace: Mapping[str, Any]) -> list[list[float]]:
         x, y = (np.asarray(trace[name], dtype=float) for name in "xy")
         low, high = axis(trace, "y").get("range") or (0.0, 0.0)
         if trace.get("mode") == "lines" and len(x) > 3 and high != low:
             x, y = thinned(x, y, abs(high - low) / _PIXELS, axis(trace, "x").get("type") == "log")
             y = np.round(y, 1 - int(np.floor(np.log10(abs(high - low) / _PIXELS))))
-        both = (tuple(float(f"{value:.6g}") for value in part) for part in (x, y))
-        return [shared.setdefault(part, len(shared)) for part in both]
+        return [[float(f"{value:.6g}") for value in part] for part in (x, y)]
 
     return {
         "traces": [moved(x) if lines or len(x["x"]) < 3 else None for x in data],

@@ -102,14 +102,13 @@ def answer(
     compute: Callable[[Q, Progress], R],
     doing: Callable[[Q], str],
     explain: Callable[[ValueError], Problem] = Problem.of,
-    first: Callable[[], Q] | None = None,
 ) -> tuple[R | None, Problem | None]:
     """Compute the answer to the current settings; return the answer and the problem, if any.
 
     ``check`` makes the question, a value that holds the settings, and ``compute`` answers the
-    question. If one of them raises a ValueError, the last valid question is answered instead, and
-    ``explain`` turns the error into the problem. If no question has been valid yet, ``first`` makes
-    the question that is answered. ``doing`` names the work for the progress bar.
+    question. If one of them raises a ValueError, the last valid question, if any, is answered
+    instead, and ``explain`` turns the error into the problem. ``doing`` names the work for the
+    progress bar.
     """
 
     def work(question: Q) -> R:
@@ -122,8 +121,6 @@ def answer(
         result = work(question)
     except ValueError as error:
         last = st.session_state.get(good)
-        if last is None and first is not None:
-            last = first()
         return None if last is None else work(last), explain(error)
     st.session_state[good] = question
     return result, None
@@ -133,11 +130,6 @@ def say(sentence: str, badge: str = "", *, dim: bool = False) -> None:
     """Write a badge and the main sentence of the page; ``dim`` greys an outdated sentence."""
     sentence = unbroken(sentence)
     st.markdown(f"### {badge}{f':gray[{sentence}]' if dim else sentence}")
-
-
-def has_answered(key: str) -> bool:
-    """Whether :func:`answer` has answered a question of ``check`` in this session."""
-    return f"_good_{key}" in st.session_state
 
 
 def require_agreed(what: Hashable, sentence: str, button: str) -> None:
@@ -287,12 +279,19 @@ def why(draw: Callable[[], None]) -> None:
 
 @st.fragment
 def tabs(draws: Mapping[str, Callable[[T], None]], key: str, shown: T) -> None:
-    """Draw tabs; ``draws`` maps names to functions. Call the open tab's function with ``shown``."""
+    """Draw tabs; ``draws`` maps names to functions. Call the open tab's function with ``shown``.
+
+    If the function raises a ValueError, for example because counts of instances are not whole
+    numbers, the tab shows the message.
+    """
     places = st.tabs(list(draws), key=key, bind="query-params")
     for place, draw in zip(places, draws.values(), strict=True):
         if place.open:
             with place:
-                draw(shown)
+                try:
+                    draw(shown)
+                except ValueError as error:
+                    st.info(escaped(state.spelled(error)), icon=":material/info:")
 
 
 def segments(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -20,11 +19,9 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.analyses.source import OPTIONS, Source, expression
-from sampledash.comparison.means import expected_mean, mean
 from sampledash.dashboard import page, state
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import Upload, carry, pasted, template, upload
-from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Opened, Reading
 from sampledash.readers.files import EXAMPLES, bundled, example, open_sources
 from sampledash.readers.frame import Facts, few
@@ -194,23 +191,9 @@ def _source(
     opened: Opened = once(_OPENED, ident, parse)
     sets = read(ident, opened, options).sets
     if len(sets) < 2:
-        raise Problem(_alone(sets[0]), asking=True)
+        raise Problem(TEXTS["alone"], asking=True)
     averaged = opened.repeated and options.get("runs") != "apart"
     return Source(sets, name, False, expression(function, argument, options), averaged)
-
-
-def _alone(ranks: RankSet) -> str:
-    """Return sentences that ask for a second system, and give the metric of this single system."""
-    metric, exact, sampled, settings = None, None, None, state.current()
-    # The metric is left out if a setting is invalid. If ranks beyond a cutoff are unknown, the
-    # expected sampled metric is unknown too.
-    with suppress(ValueError, IndexError):
-        metric, odds = settings.metrics[0], settings.sampling().odds
-        exact = mean(metric, ranks)
-        if ranks.largest_cutoff is None:
-            (drawn,) = Source((ranks,), "", False).drawn_by(settings.scheme).sets
-            sampled = expected_mean(metric, drawn, settings.m, scheme=settings.scheme, odds=odds)
-    return say.alone(metric, exact, settings.m, sampled)
 
 
 def _quoted(text: str) -> str:

@@ -93,7 +93,7 @@ def lost(widget: str) -> bool:
     return any(isinstance(file, DeletedFile) for file in files)
 
 
-def pasted(label: str, *, key: str, address: str, place: Any = st, **field: Any) -> str:
+def pasted(label: str, *, key: str, address: str, **field: Any) -> str:
     """Draw a text field and return its text.
 
     The field first contains the text typed earlier in this session or, if none, that in a link.
@@ -102,7 +102,7 @@ def pasted(label: str, *, key: str, address: str, place: Any = st, **field: Any)
     if key not in st.session_state:
         typed_before = st.session_state.get(f"_{key}")
         st.session_state[key] = typed_before or st.query_params.get(address, "")
-    typed: str = place.text_area(label, key=key, **field)
+    typed: str = st.text_area(label, key=key, **field)
     st.session_state[f"_{key}"] = typed
     return typed
 

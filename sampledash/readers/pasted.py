@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from sampledash.readers.columns import (
     role_of,
 )
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
-from sampledash.readers.tables import load_array, text_table
+from sampledash.readers.tables import text_table
 from sampledash.readers.upload_limits import NUMBERS, ReadError
 from sampledash.types import Floats
 
@@ -227,21 +226,6 @@ _LONGEST_WEIGHTS = 10_000_000  # most characters of a text: 100 for each of 100,
 _MOST_WEIGHTS = 200_000  # most numbers in a text: a rank and its weight for each of 100,000 ranks
 _APART = re.compile(r"[,;\s]+")
 _HEADERS = {"rank", "ranks", "r", "weight", "weights", "prior", "p", "probability", "count"}
-
-
-def weights_of_file(source: bytes, n: int, name: str) -> Floats:
-    """Return the weights of the ranks 1..n from a text file or a one-dimensional numpy array."""
-    data, _ = limits.load(BytesIO(source), name)
-    kind = limits.kind_of(data, name)
-    if kind == "text":
-        limits.check_utf8(data, name)
-        return weights_of_text(data.decode().removeprefix("\ufeff"), n, name)
-    if kind == "columns":
-        raise ReadError(f"{name} is a Parquet file: save the weights as CSV")
-    array = load_array(data, name)
-    if array.dtype.names is not None or array.ndim != 1:
-        raise ReadError(f"{name} has shape {array.shape}: save one weight for each rank 1..{n}")
-    return _scaled(array.astype(np.float64), n, name)
 
 
 def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:

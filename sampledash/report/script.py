@@ -81,12 +81,4 @@ def _m_values(findings: Pairs) -> list[str]:
     default = findings.every_m and (findings.m_max <= EVERY or not protocol.anew)
     if default or not (protocol.correction.by_rank or protocol.anew):
         return []
-    parts = []
-    for run in np.split(values, np.flatnonzero(np.diff(values) > 1) + 1):
-        if len(run) > 2:
-            # The non-breaking space prevents a line break within a range.
-            parts.append(f"*range({run[0]},\xa0{run[-1] + 1})")
-        else:
-            parts += [str(m) for m in run]
-    lines = textwrap.wrap(", ".join(parts), 72, break_on_hyphens=False)
-    return [line.replace("\xa0", " ") for line in lines]
+    return textwrap.wrap(", ".join(map(str, values.tolist())), 72)

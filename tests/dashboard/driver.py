@@ -172,11 +172,7 @@ def unpacked(data):
 
 def frames_of(follows, number):
     """Return the frame for a slider's number as the browser unpacks it; traces are lists x, y."""
-    data = unpacked(follows.packed())
-    frame = data["frames"][json.dumps(number)]
-    for picture in frame["pictures"].values():
-        picture["traces"] = [x and [data["lists"][i] for i in x] for x in picture["traces"]]
-    return frame
+    return unpacked(follows.packed())["frames"][json.dumps(number)]
 
 
 def worst_states(verdict):

@@ -19,7 +19,7 @@ from tests.dashboard.driver import frames_of, worst_states
 HEADLINE = ".st-key-headline [data-heading-text]"
 
 
-QUESTION = page._first()
+QUESTION = page._check()
 
 
 def follows_of(slider, every):

@@ -17,7 +17,6 @@ from sampledash.analyses import sliding
 from sampledash.analyses.consistency import words as consistency
 from sampledash.analyses.correct import words as correct
 from sampledash.analyses.correct.result import Prior
-from sampledash.analyses.correct.words import Settled
 from sampledash.analyses.estimate import review
 from sampledash.analyses.explore import words as explore
 from sampledash.analyses.lab import words as lab
@@ -167,10 +166,6 @@ def estimated(word, *values):
 
 def split(training, test, *, kept=False):
     return Split(training, None, test, "", exclude_seen=not kept)
-
-
-def settled_by(*pairs):
-    return correct.real_ranks(BV, [Settled("ABC"[i], *x) for i, x in enumerate(pairs)], 2000)
 
 
 def note(*values):

@@ -10,7 +10,7 @@ import pytest
 from sampledash.command_line import main
 from sampledash.readers import tables, trec, upload_limits
 from sampledash.readers.files import read_rank_sets, sampled_sets
-from sampledash.readers.pasted import open_text, parse_rank_text, weights_of_file, weights_of_text
+from sampledash.readers.pasted import open_text, parse_rank_text, weights_of_text
 from sampledash.readers.printed_table import read_printed
 from sampledash.readers.upload_limits import DifferentInstances
 from tests.hostile import npy, npz, saved
@@ -244,12 +244,6 @@ rank | weights holds no number: give a weight for each rank 1..3 || , | weights 
 
 == weights_of_text(int(X) * " ", 3)
 10000000 | holds no number || 10000001 | is longer than 10000000 characters
-
-== weights_of_file(eval(X), 3, "w.npy")
-npy(ones((3, 1))) | w.npy has shape (3, 1): save one weight for each rank 1..3
-npy(zeros(3, [("a", "i8")])) | w.npy has shape (3,) || npy(ones(2)) | w.npy: prior has shape (2,)
-npy(array([1, 0, -2])) | w.npy: prior of rank 3 is -2.0 || saved({"a": [1]}) | w.npy is a Parquet
-b"a\xff" | w.npy, line 1: the text is not UTF-8 || b"1 2 x" | w.npy, line 1: 'x' || b"\0" | w.npy is
 """
 
 
@@ -259,7 +253,7 @@ def after_a_good_row(row):
 
 
 READERS = (after_a_good_row, open_text, parse_rank_text, read, read_printed, sampled, sampled_sets)
-NAMES = {x.__name__: x for x in (*READERS, weights_of_file, weights_of_text, npy, saved)} | SHORT
+NAMES = {x.__name__: x for x in (*READERS, weights_of_text)} | SHORT
 NAMES |= {x.__name__: x for x in (np.array, np.ones, np.zeros)}
 
 

@@ -27,9 +27,10 @@ from sampledash.correction import Correction
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
+from sampledash.simulation import batches
 from sampledash.types import Floats, Ints, Progress
 
-MOST_PAIRS = 10  # largest number of pairs in the tile map, and in a menu of pairs
+MOST_PAIRS = 10  # largest number of pairs in the tile map
 MOST_CURVES = 10  # largest number of systems whose curves are drawn
 MOST_SYSTEMS = 5  # largest number of systems that the tabs of the page analyse
 MOST_OVER_M = 6  # largest number of pairs for which the chance of the true order is drawn over m
@@ -301,6 +302,26 @@ class Focus:
         """Return the distribution of a system's mean metric in one run, or None if it is normal."""
         q = self.result.question
         return law_of_mean(Run(self.metric, q.sets[system], q.m, q.protocol), stream=system)
+
+    def repeated(self, repeats: int, seed: int, progress: Progress) -> Floats:
+        """Return the means in simulated runs: (systems, runs, metrics); systems share no negatives.
+
+        Every system has its own random stream.
+        """
+        q, m = self.result.question, self.result.m
+
+        def make() -> Floats:
+            means = list[Floats]()
+            for place, i in enumerate(self.systems):
+                blocks, rng = list[Floats](), np.random.default_rng([seed, i])
+                for block in batches(q.metrics, q.sets[i], m, repeats, rng, q.protocol):
+                    blocks.append(block)
+                    progress((place + sum(map(len, blocks)) / repeats) / len(self.systems))
+                means.append(np.concatenate(blocks))
+            return memory.frozen(np.array(means))
+
+        key = "repeated", q.key, m, *self.systems, repeats, seed
+        return memory.cached(key, make, shared=self.shared)
 
     def runs(self, values: Floats) -> pd.DataFrame:
         """Return mean and standard deviation of the sampled means: over simulated runs, and exact.

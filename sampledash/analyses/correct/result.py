@@ -89,17 +89,14 @@ def stretched(sets: list[RankSet], n: int) -> Floats:
 
     A rank of ``size`` candidates covers the shares (rank - 1) / size to rank / size of the list.
     """
-    ends, total = np.arange(n + 1) / n, np.zeros(n)
-    for ranks in sets:
-        # Each rank adds a ramp to the cumulative histogram: a line of slope ``size`` from the first
-        # edge on, minus such a line from the second edge on.
-        for edge, sign in (((ranks.ranks - 1) / ranks.n, 1), (ranks.ranks / ranks.n, -1)):
-            order = np.argsort(edge)
-            slope = np.r_[0.0, np.cumsum(ranks.n[order])]
-            offset = np.r_[0.0, np.cumsum((edge * ranks.n)[order])]
-            at = np.searchsorted(edge[order], ends, "right")
-            total += sign * np.diff(slope[at] * ends - offset[at])
-    return np.maximum(total, 0.0)
+    first = np.concatenate([(x.ranks - 1) / x.n for x in sets])
+    size = np.concatenate([x.n for x in sets])
+    edges = np.r_[first, first + 1 / size]
+    order = np.argsort(edges)
+    # The cumulative histogram is a line between two edges: each rank adds to its slope.
+    slope = np.cumsum(np.r_[size, -size][order])
+    total = np.r_[0.0, np.cumsum(slope[:-1] * np.diff(edges[order]))]
+    return np.maximum(np.diff(np.interp(np.arange(n + 1) / n, edges[order], total)), 0.0)
 
 
 def fitted(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from sampledash.correction import Correction, Fit
 from sampledash.report.numbers import SAME, percent
-from sampledash.report.sentences import NOTHING
 from sampledash.report.templates import Sentences, inline, template, texts
 
 _HERE = Path(__file__).parent
@@ -74,25 +72,6 @@ def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1
         prior=prior,
     )
     return [step for step in steps.splitlines() if step]
-
-
-class Settled(NamedTuple):
-    """The m (or None) from which a pair's sampled order is right, without and with correction."""
-
-    pair: str
-    plain: int | None
-    corrected: int | None
-
-
-def real_ranks(recipe: Correction, pairs: Sequence[Settled], m_max: int) -> str:
-    """Return a sentence on the pair that, uncorrected, needs the largest m for the right order."""
-    if not pairs:
-        return NOTHING
-    late = m_max * 1e6
-    hard = max(pairs, key=lambda x: (x.plain or late, x.corrected or late))
-    if hard[1:] == (1, 1):
-        return say.right_from_the_start(recipe)
-    return say.right_from(recipe, hard, m_max)
 
 
 def script(fit: Fit) -> str:

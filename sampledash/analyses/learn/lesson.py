@@ -98,11 +98,6 @@ class Choice(NamedTuple):
     right: bool
     reply: str
 
-    @property
-    def number(self) -> int:
-        """The number at the beginning of the answer, such as 20 in ``20 of 20``."""
-        return int(self.text.split()[0])
-
 
 class Link(NamedTuple):
     """A link to another page: the page, its settings as the query of the address, and a label."""
@@ -124,7 +119,7 @@ class Lesson:
     """The texts of a lesson; exactly one of the choices is right.
 
     ``minutes``, ``misconceptions`` and ``exercises`` are for the teacher; ``points`` are
-    conclusions. If the answer is a number, the user guesses from 0 to ``most``; else this is None.
+    conclusions.
     """
 
     title: str
@@ -140,22 +135,11 @@ class Lesson:
     misconceptions: tuple[str, ...]
     exercises: tuple[Exercise, ...]
     points: tuple[str, ...]
-    most: int | None
 
     @property
     def answer(self) -> Choice:
         """The right choice."""
         return next(choice for choice in self.choices if choice.right)
-
-    def reply(self, guess: int) -> Choice:
-        """Return a choice for a guessed number: its error, and the nearest wrong choice's reply."""
-        off = guess - self.answer.number
-        if not off:
-            return self.answer
-        wrong = [choice for choice in self.choices if not choice.right]
-        nearest = min(wrong, key=lambda choice: abs(choice.number - guess))
-        reply = f"{count(abs(off))} too {'many' if off > 0 else 'few'}. {nearest.reply}"
-        return Choice(count(guess), False, reply)
 
 
 def text_of(name: str) -> str:
@@ -217,7 +201,7 @@ def read(text: str, numbers: Numbers) -> Lesson:
 
     page, query, label = parts("link")[0]
     alone = ("title", "setup", "question", "sentence", "why", "source")
-    (right,), (minutes,), most = texts["right"], texts["minutes"], texts.get("most")
+    (right,), (minutes,) = texts["right"], texts["minutes"]
     return Lesson(
         **{name: texts[name][0] for name in alone},
         choices=tuple(Choice(text, text == right, why) for text, why in parts("choice")),
@@ -227,7 +211,6 @@ def read(text: str, numbers: Numbers) -> Lesson:
         misconceptions=tuple(texts["misconception"]),
         exercises=tuple(Exercise(task, solution) for task, solution in parts("exercise")),
         points=tuple(texts.get("point", ())),
-        most=int(most[0]) if most else None,
     )
 
 

@@ -50,7 +50,7 @@ OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
     "Figure 3": ("explore", {"n": "10000", "tab": "Family"}),
     "Figure 4": ("correct", {"n": "10000", "m": "100"}),
     "Figure 5": ("consistency", {**_REAL, "answers": "Numbers", "numbers_view": "Distribution"}),
-    "Figure 6": ("correct", {"sheet": "What it costs", "costs": "On real ranks"}),
+    "Figure 6": ("consistency", {**_REAL, "correction": "BV", "curve": "Values"}),
     "The text": ("consistency", {**_REAL}),
     "Steck, Table 2": ("explore", {**_STECK, "metrics": ["ATOP", "TOPK"], "rank": "400"}),
     "Steck 2010": ("explore", {**_STECK, "metrics": ["TOPK", "ATOP"], "rank": "400"}),

@@ -20,14 +20,10 @@ def show(focus: Focus) -> None:
     """Draw errors of evaluation designs at one price, and code for the reader's own evaluation."""
     place = st.container(key=SAID)
     budget = _budget(focus.result.m, designs.most_of(focus))
-    try:
-        sentence = designs.sentence(focus, designs.compute(focus, [budget]), budget)
-        place.markdown(escaped(sentence))  # shown at once, before the other prices are computed
-        with page.progress("Every design at its price") as report:
-            priced = designs.compute(focus, designs.ladder(focus, budget), report)
-    except ValueError as error:
-        place.info(escaped(state.spelled(error)), icon=":material/info:")
-        return
+    sentence = designs.sentence(focus, designs.compute(focus, [budget]), budget)
+    place.markdown(escaped(sentence))  # shown at once, before the other prices are computed
+    with page.progress("Every design at its price") as report:
+        priced = designs.compute(focus, designs.ladder(focus, budget), report)
     fig = designs.picture(focus, priced, budget, dark=page.is_dark())
     alt = f"Error against price, a line a design. {sentence}"
     page.picture(fig, key=PICTURE, alt=alt)

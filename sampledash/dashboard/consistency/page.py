@@ -13,7 +13,7 @@ import streamlit as st
 
 from sampledash.analyses import choices, memory, theme
 from sampledash.analyses.consistency import pictures, words
-from sampledash.analyses.consistency.result import MOST_PAIRS, Focus, Result, compute
+from sampledash.analyses.consistency.result import Focus, Result, compute
 from sampledash.analyses.source import Source
 from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.means import exact_means, expected_means
@@ -35,6 +35,7 @@ CUTOFFS = (1, 5, 10, 20, 50, 100)
 DEFAULTS: dict[str, Any] = {**ranks.DEFAULTS, **judged.DEFAULTS, "curve": pictures.DIFFERENCE}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
 Before = Sequence[tuple[str, theme.Picture]]  # names and pictures of pinned settings
+MOST_LISTED = 1_000  # largest number of pairs in the list of pairs: the worst
 MOST_RANKS = 12  # largest number of ranks of a system that the counterexample shows
 
 
@@ -178,50 +179,26 @@ def _focus(result: Result, x: int) -> Focus:
 
 
 def _pair(result: Result, x: int) -> int:
-    about, worst, keys = words.TEXTS["marked pair"], result.worst_pair(x), _pair_keys(result)
-    asked = st.query_params.get("pair", "") if "pair" not in st.session_state else ""
+    key, worst, every = _pair_key(result), result.worst_pair(x), range(result.pairs)
+    followed: dict[str, int] = st.session_state.setdefault("_consistency_worst", {})
     # The link that the reader followed may name a pair. The name is read only once, so that the
     # reader can then choose another pair.
-    for pair in range(result.pairs if asked else 0):
-        if result.label(pair) == asked:
-            _put_pair(result, pair)
-            break
-    if len(keys) == 1:
-        every = list(range(result.pairs))
-        _follow(keys, every, (worst,))
-        options: dict[str, Any] = {"format_func": result.label, "key": keys[0], "width": 220}
-        options |= {"help": about, "label_visibility": "collapsed"}
-        return int(st.selectbox("Marked pair", every, **options))
-    systems = list(range(len(result.systems)))
-    _follow(keys, systems, result.ends[worst])
-    options = {"format_func": result.systems.__getitem__, "help": about}
-    labels = zip(("Marked pair", "and"), keys, strict=True)
-    first, other = (st.selectbox(label, systems, key=key, **options) for label, key in labels)
-    return worst if first == other else result.ends.index((min(first, other), max(first, other)))
+    asked = st.query_params.get("pair") if "pair" not in st.session_state else None
+    linked = next((pair for pair in every if asked and result.label(pair) == asked), None)
+    if linked is not None:
+        st.session_state[key] = linked
+    elif st.session_state.get(key) == followed.get(key):
+        st.session_state[key] = worst
+    followed[key] = worst
+    listed = sorted({worst, st.session_state[key], *result.worst_pairs(MOST_LISTED)})
+    options: dict[str, Any] = {"format_func": result.label, "key": key, "width": 220}
+    options |= {"help": words.TEXTS["marked pair"], "label_visibility": "collapsed"}
+    return int(st.selectbox("Marked pair", listed, **options))
 
 
-def _pair_keys(result: Result) -> tuple[str, ...]:
-    """Return the keys of the widgets for the marked pair: one list of pairs, or two of systems."""
-    ident = result.question.source.key[0][:12]
-    if result.pairs <= MOST_PAIRS:
-        return (f"pair_{result.pairs}_{ident}",)
-    return f"pair_one_{ident}", f"pair_other_{ident}"
-
-
-def _put_pair(result: Result, pair: int) -> None:
-    keys = _pair_keys(result)
-    values = (pair,) if len(keys) == 1 else result.ends[pair]
-    st.session_state.update(zip(keys, values, strict=True))
-
-
-def _follow(keys: tuple[str, ...], options: list[Any], worst: tuple[Any, ...]) -> None:
-    """Set the widgets ``keys`` to the worst pair until the reader chooses another pair."""
-    followed: dict[tuple[str, ...], Any] = st.session_state.setdefault("_consistency_worst", {})
-    now = tuple(st.session_state.get(key) for key in keys)
-    free = now == followed.get(keys) or any(x not in options for x in now)
-    if free and now != worst:
-        st.session_state.update(zip(keys, worst, strict=True))
-    followed[keys] = worst
+def _pair_key(result: Result) -> str:
+    """Return the key of the list of pairs, in the session."""
+    return f"pair_{result.pairs}_{result.question.source.key[0][:12]}"
 
 
 # -------------------------------------------------------------------------- pictures and numbers
@@ -238,7 +215,7 @@ def _tiles(focus: Focus, dim: bool) -> None:
         if metric in map(str, metrics) and 0 <= pair < result.pairs:
             if len(metrics) > 1:
                 st.session_state["shown"] = metric
-            _put_pair(result, pair)
+            st.session_state[_pair_key(result)] = pair
 
     rows = [row for x in range(len(metrics)) for row in result.rows(x, pairs)]
     fig = pictures.tile_map(result, pairs, focus, dark=page.is_dark())

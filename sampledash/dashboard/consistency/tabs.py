@@ -5,21 +5,16 @@ The tabs show how sure the order is, repeated runs, numbers, and alternatives to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import partial
-from threading import Lock
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from sampledash import simulation
 from sampledash.analyses.consistency import pictures, tables, words
 from sampledash.analyses.consistency.report import report
 from sampledash.analyses.consistency.result import MOST_OVER_M, MOST_PAIRS, SEED, Focus
-from sampledash.analyses.memory import Key
 from sampledash.correction import USABLE, usable
 from sampledash.dashboard import page, state
 from sampledash.dashboard.consistency import instead
@@ -49,7 +44,6 @@ DEFAULTS: dict[str, Any] = {
     "seed": 1,
 }
 REPEATS = {count(runs): runs for runs in (100, 200, 500, 1_000)}
-_RUNS = "_consistency_runs"
 _NAN = float("nan")
 
 # Number of a pair -> lowest and highest possible chance that one run shows its true order.
@@ -66,10 +60,7 @@ def _how_sure(focus: Focus) -> None:
     view = page.segments("How sure", SURE, "sure_view", hidden=True)
     if some := words.some_systems(focus):
         st.caption(some)
-    try:
-        {SURE[0]: _one_run, SURE[1]: _over_instances, SURE[2]: _plan}[view](focus)
-    except ValueError as error:  # for example if the counts of instances are not integers
-        st.info(escaped(state.spelled(error)), icon=":material/info:")
+    {SURE[0]: _one_run, SURE[1]: _over_instances, SURE[2]: _plan}[view](focus)
 
 
 def _one_run(focus: Focus) -> None:
@@ -164,107 +155,24 @@ def _plan(focus: Focus) -> None:
     st.caption(words.TEXTS["plan"].format(m_max=count(r.m_max)))
 
 
-@dataclass
-class Runs:
-    """Simulated runs of a sampled evaluation, until all are done or the reader stops them."""
-
-    key: Key
-    repeats: int
-    work: list[Iterator[Floats]] = field(repr=False)
-    blocks: list[list[Floats]]  # for each system: arrays of shape (runs, metrics)
-    going: bool = True
-    lock: Any = field(default_factory=Lock, repr=False)
-
-    @classmethod
-    def of(cls, focus: Focus, repeats: int, seed: int) -> Runs:
-        """Begin runs in which every system has its own negatives, from its own random stream."""
-        q, work = focus.result.question, []
-        for i in focus.systems:
-            rng = np.random.default_rng([seed, i])
-            work.append(simulation.batches(q.metrics, q.sets[i], q.m, repeats, rng, q.protocol))
-        return cls(_key(focus), repeats, work, [[] for _ in work])
-
-    def done(self, system: int) -> int:
-        """Return the number of runs of one system so far."""
-        return sum(map(len, self.blocks[system]))
-
-    @property
-    def runs(self) -> int:
-        """Number of runs that are done for all systems."""
-        return min(map(self.done, range(len(self.blocks))))
-
-    def step(self) -> None:
-        """Simulate a block of runs, in well below a second, for the system with the fewest runs."""
-        # After a click, the page's script starts anew before its earlier execution has ended. The
-        # lock prevents both from simulating the same block.
-        with self.lock:
-            behind = min(range(len(self.blocks)), key=self.done)
-            block = next(self.work[behind], None)
-            if block is not None:
-                self.blocks[behind].append(block)
-            if block is None or self.runs >= self.repeats:
-                self.going = False  # never set to True here: the reader may have stopped the runs
-
-    def stop(self) -> None:
-        self.going = False
-
-    def values(self) -> Floats:
-        """Return the means of the runs, of shape (systems, runs, metrics)."""
-        return np.array([np.concatenate(blocks)[: self.runs] for blocks in self.blocks])
-
-
-def _key(focus: Focus) -> Key:
-    """Return the key of the runs, without the metric in focus, as the runs hold all metrics."""
-    return focus.result.question.key, focus.result.m, *focus.systems
-
-
 def _repeat_it(focus: Focus) -> None:
-    """Draw seed, number of runs, start or stop button, and the results of the runs."""
+    """Draw number of runs and seed and, on request, the results of simulated runs."""
     if some := words.some_systems(focus):
         st.caption(some)
-    runs: Runs | None = st.session_state.get(_RUNS)
-    if runs is not None and runs.key != _key(focus):
-        runs = st.session_state[_RUNS] = None
+    help_ = words.TEXTS["repeat"].format(drawn=drawn_negatives(focus.result))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = page.segments("Runs", REPEATS, "repeats", default=DEFAULTS["repeats"])
         about = "The same seed draws the same negatives."
         seed = page.whole_number("Seed", "seed", DEFAULTS["seed"], width=120, help=about)
         repeats = REPEATS[label]
-
-        def start() -> None:
-            st.session_state[_RUNS] = Runs.of(focus, repeats, seed)
-
-        if runs is not None and runs.going:
-            st.button("Stop", icon=":material/stop:", key="repeat_stop", on_click=runs.stop)
-        else:
-            label, icon = f"Repeat it {count(repeats)} times", ":material/play_arrow:"
-            st.button(label, icon=icon, type="primary", key="repeat_start", on_click=start)
-    if runs is None:
-        about = words.TEXTS["repeat"].format(drawn=drawn_negatives(focus.result))
-        st.info(about, icon=":material/casino:")
+        what = focus.result.question.key, focus.result.m, *focus.systems, repeats, seed
+        asked = page.asked(what, "repeat_start", f"Repeat it {count(repeats)} times", help_)
+    if not asked:
+        st.info(help_, icon=":material/casino:")
         return
-    try:
-        _draw_on(runs)
-    except ValueError as error:  # for example if counts of ranks are not integers
-        st.session_state[_RUNS] = None
-        st.info(escaped(state.spelled(error)), icon=":material/info:")
-        return
-    if runs.runs:
-        _seen_runs(focus, runs.values())
-
-
-def _draw_on(runs: Runs) -> None:
-    """Simulate the remaining runs; the reader can stop them after each block of runs."""
-    if not runs.going:
-        return
-    bar = st.empty()
-    while runs.going:
-        runs.step()
-        done = min(runs.runs, runs.repeats)
-        bar.progress(done / runs.repeats, f"{count(done)} of {count(runs.repeats)} runs")
-        state.give_way()
-    bar.empty()
-    st.rerun()  # draws the page again, with the start button in place of "Stop"
+    with page.progress(f"Repeating it {count(repeats)} times") as report:
+        values = focus.repeated(repeats, seed, report)
+    _seen_runs(focus, values)
 
 
 def _seen_runs(focus: Focus, values: Floats) -> None:

@@ -19,9 +19,9 @@ from sampledash.correction import LABELS, Correction
 from sampledash.dashboard import live, page, pins, sliders, state
 from sampledash.dashboard.correct import tabs
 from sampledash.dashboard.page import Problem
-from sampledash.dashboard.uploads import LOST, lost, pasted, uploaded
+from sampledash.dashboard.uploads import pasted
 from sampledash.grids import LIVE
-from sampledash.readers.pasted import weights_of_file, weights_of_text
+from sampledash.readers.pasted import weights_of_text
 from sampledash.report import numbers as text
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count
@@ -34,15 +34,11 @@ LINK: dict[str, Any] = {**DEFAULTS, **tabs.DEFAULTS, "why": False}
 OFFERED: state.Offered = {**result.OFFERED, **tabs.OFFERED}
 HELP = texts(Path(__file__).with_name("help.txt"))
 EXPECTED, VECTOR, RISKS = "correct_expectation", "correct_vector", "correct_risks"
-LACKING = (
-    "Give the weights of the true ranks below: paste them, or choose a file. A link carries only "
-    "short ones."
-)
+LACKING = "Give the weights of the true ranks below: paste them. A link carries only short ones."
 # The reader can give an own prior, which consists of weights of the true ranks.
 WEIGHTS = "weights"  # key of the typed weights, in the session and in the address
 IN_LINK = 1_000  # largest number of characters of typed weights that a link carries
 PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
-_FILE, _USED = "_weights_file", "_weights_used"
 
 # Values of the slider of γ for which pictures are computed ahead.
 GAMMAS = [round(f * 10**-e, 9) for e in range(6) for f in (1, 0.5, 0.2)] + [1e-6]
@@ -78,43 +74,37 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
     headline = st.container(key="headline")
     row, beside = sliders.bar("m", "n", *["k"] * sliders.uses_cutoff("metric"), "gamma")
     picture = st.container(key="picture")
-    q, problem = page.answer(
-        "correct",
-        partial(_question, given),
-        _fitted,
-        lambda _: "Fitting the corrections",
-        first=lambda: check(state.DEFAULTS, DEFAULTS),
-    )
-    assert q is not None
-    shown = page.has_answered("correct")
+    make = partial(_question, given)
+    q, problem = page.answer("correct", make, _fitted, lambda _: "Fitting the corrections")
+    dim = problem is not None
     with headline:
         page.note({**defaults, **DEFAULTS, WEIGHTS: ""})
-        if shown:
-            page.say(_sentence(q), dim=problem is not None)
-        if problem is None:
-            _warnings(q)
+        if q is not None:
+            page.say(_sentence(q), dim=dim)
+            if not dim:
+                _warnings(q)
     if problem is not None:
         with beside:
             problem.show()
+    weights = {WEIGHTS: ""} if WEIGHTS in st.query_params else {}
+    link = {**defaults, **LINK, **weights}
+    if q is None:
+        with row:
+            page.copy_link(link)
+        live.follow()
+        return
     with row:
-        make = partial(_question, given)
         fit = partial(_fitted, report=lambda _: None)
         pinned = pins.pins(q, make, fit, DEFAULTS, lambda x: [str(x.metric), str(x.taken)])
-        weights = {WEIGHTS: ""} if WEIGHTS in st.query_params else {}
-        page.copy_link({**defaults, **LINK, **weights})
+        page.copy_link(link)
     dark = page.is_dark()
     alone = [(x.name, replace(x.answer, drawn=(x.answer.taken,))) for x in pinned]
     before = [(name, _drawn(x, dark)) for name, x in alone]
     with picture:
-        _picture(q, before, dim=problem is not None)
+        _picture(q, before, dim=dim)
         pins.note(pinned)
     if q.prior.custom:
         _prior_note(np.frombuffer(q.prior.custom))
-    if not shown:
-        st.caption("Dimmed above: the pictures of the default settings.")
-        live.follow()
-        return
-    dim = problem is not None
     page.strip(_numbers(q), _numbers(pinned[-1].answer) if pinned else (), dim=dim)
     known = tuple((x.name, x.question) for x in pinned)
     live.follow(q, () if dim else _follows(q, before, known, dark), (q, dim))
@@ -287,45 +277,21 @@ def _why(q: Question) -> None:
 
 
 def _prior_choice() -> Given | None:
-    """Draw a field and an uploader for weights; return the weights given last, or None."""
-    left, right = st.columns([3, 2])
+    """Draw a field for weights; return the typed weights, or None if the field is empty."""
     typed = pasted(
         "Weights of the true ranks",
         key=WEIGHTS,
         address=WEIGHTS,
-        place=left,
         height=120,
         placeholder=PLACEHOLDER,
-        on_change=_took,
-        args=("text",),
         help="A number for each rank 1..n, or a line rank,weight for each rank that has one. They "
         "need not sum to 1.",
     )
-    about = "The same as text, or a numpy array (.npy). It stays in this session."
-    changed: dict[str, Any] = {"on_change": _took, "args": ("file",)}
-    with right:
-        file = st.file_uploader("or a file of them", key="weights_file", help=about, **changed)
-        from_file = st.session_state.get(_USED) == "file" and (file or _FILE in st.session_state)
-        last = uploaded([file] if file else None, _FILE) if from_file else None
-        if last is None and lost("weights_file"):
-            st.caption(LOST)
-    _put_in_address("" if last else typed)
-    if last is None and not typed.strip():
+    _put_in_address(typed)
+    if not typed.strip():
         return None
-    data, name = (last.contents[0], last.names[0]) if last else (typed, "pasted text")
-
-    def weights(n: int) -> Floats:
-        if isinstance(data, str):
-            return weights_of_text(data, n)
-        return weights_of_file(data, n, name)
-
-    return lambda n: memory.cached(("weights", data, name, n), lambda: weights(n), shared=False)
-
-
-def _took(what: str) -> None:
-    st.session_state[_USED] = what
-    if what == "file" and st.session_state.get("weights_file") is None:  # the file was removed
-        st.session_state.pop(_FILE, None)
+    make = partial(weights_of_text, typed)
+    return lambda n: memory.cached(("weights", typed, n), partial(make, n), shared=False)
 
 
 def _put_in_address(typed: str) -> None:

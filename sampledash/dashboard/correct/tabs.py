@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from sampledash.analyses import memory
-from sampledash.analyses.consistency import pictures as over_m
 from sampledash.analyses.correct import pictures, result, words
-from sampledash.analyses.correct.result import MOVIELENS, MOVIELENS_M, Question
-from sampledash.comparison.means import mean
-from sampledash.comparison.scatter import moments_of_means
+from sampledash.analyses.correct.result import Question
 from sampledash.correction import Correction
 from sampledash.dashboard import page
-from sampledash.dashboard.state import spelled
 from sampledash.estimation.estimate import full_cutoff
 from sampledash.grids import LIVE
-from sampledash.readers.files import example
-from sampledash.report.escape import escaped
-from sampledash.report.numbers import count, gamma, percent, plus_minus
-from sampledash.report.sentences import outside
+from sampledash.report.numbers import count, gamma
 from sampledash.spectral import resolution
 
 NAMES = ("Vector", "What it costs", "What a sample can see")
-COSTS = ("Bias and variance", "On real ranks")
 SPECTRA = ("over γ", "over m")
-OFFERED = {"sheet": (NAMES, NAMES[0]), "costs": (COSTS, COSTS[0]), "sees": (SPECTRA, SPECTRA[0])}
+OFFERED = {"sheet": (NAMES, NAMES[0]), "sees": (SPECTRA, SPECTRA[0])}
 DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
 _HEAD = 8  # number of corrected values that the page shows
 
 
 def show(q: Question) -> None:
     """Draw the tabs; only the open tab is computed."""
-    page.tabs(dict(zip(NAMES, (vector, costs, spectrum), strict=True)), "sheet", q)
+    page.tabs(dict(zip(NAMES, (vector, tradeoffs, spectrum), strict=True)), "sheet", q)
 
 
 def vector(q: Question) -> None:
@@ -58,12 +47,6 @@ def vector(q: Question) -> None:
         page.code(words.script(fit), "vector_script")
         st.caption("All values as a function, to copy")
         page.code(words.function(fit), "vector_function", 140)
-
-
-def costs(q: Question) -> None:
-    """Draw bias and variance for the prior, or results on the ranks of real recommenders."""
-    view = page.segments("What it costs", COSTS, "costs", hidden=True)
-    (movielens if view == COSTS[1] else tradeoffs)(q)
 
 
 def tradeoffs(q: Question) -> None:
@@ -91,60 +74,13 @@ def tradeoffs(q: Question) -> None:
             page.picture(fig, key=f"correct_against_{symbol}", alt=alt)
 
 
-def movielens(q: Question) -> None:
-    """Draw the metric of the recommenders X, Y, Z: a picture over m, a table at the chosen m.
-
-    Figure 6 and Table 3 of Krichene & Rendle show such results.
-    """
-    metric, recipe, m = q.metric, q.taken, min(q.sampling.m, MOVIELENS_M)
-    if not recipe.usable:
-        st.info(
-            "γ = 0 has no usable vector beyond m of about 20: take another correction away.",
-            icon=":material/info:",
-        )
-        return
-    sets, recipes = example(MOVIELENS), (Correction(), recipe)
-    plain, corrected = (result.movielens_orders(metric, x) for x in recipes)
-    settled = []
-    for i, j in result.pairs_in_order(metric, sets):
-        pair = " and ".join(sorted((sets[i].system, sets[j].system)))
-        right = (orders.right_from(i, j, 0) for orders in (plain, corrected))
-        settled.append(words.Settled(pair, *right))
-    st.markdown(f"**{words.real_ranks(recipe, settled, MOVIELENS_M)}**")
-    st.html(over_m.legend([ranks.system for ranks in sets], dark=page.is_dark()))
-    for i, (place, correction) in enumerate(zip(st.columns(2), recipes, strict=True)):
-        fig, alt = pictures.movielens_curves(metric, correction, m, dark=page.is_dark())
-        with place:
-            page.picture(fig, key=f"correct_real_{i}", alt=alt)
-    st.caption(words.TEXTS["real setting"])
-    exact = [mean(metric, x) for x in sets]
-    table = {"recommender": [x.system for x in sets], "exact": list(map(percent, exact))}
-    notes: list[str] = []
-    for correction in recipes:
-        protocol = result.movielens_protocol(correction)
-        make = partial(moments_of_means, [metric], sets, m, protocol)
-        key = "moments", MOVIELENS, metric, m, protocol
-        means, variances = (x[:, 0] for x in memory.cached(key, make, shared=True))
-        table[str(correction)] = plus_minus(means, variances**0.5)
-        beyond = {x.system: [value] for x, value in zip(sets, means.tolist(), strict=True)}
-        notes += outside(beyond, str(correction))
-    st.caption(f"{metric}, m = {count(m)}: expectation ± scatter of one run, as in Table 3.")
-    page.cells(pd.DataFrame(table))
-    for note in notes:
-        st.caption(note)
-
-
 def spectrum(q: Question) -> None:
     """Draw how much of each polynomial of a metric samples keep; explain the effect of the cutoff.
 
     A metric is a sum of polynomials of the rank (:mod:`sampledash.spectral`).
     """
     s, weight, k = q.sampling, q.gamma or 1e-6, q.metric.k
-    try:
-        resolved = resolution(s, weight)
-    except ValueError as error:
-        st.info(escaped(spelled(error)), icon=":material/info:")
-        return
+    resolved = resolution(s, weight)
     st.markdown(f"**{words.say.resolved(s, weight, resolved.degree, resolved.width)}**")
     over = page.segments("Lines", SPECTRA, "sees", hidden=True) == SPECTRA[1]
     series = result.spectrum(s, weight, over_m=over)

@@ -136,8 +136,7 @@ def _deciding(shown: Shown) -> None:
     """Draw, on request, how many pairs tables that print more would decide."""
     q = shown.answer.question
     if not shown.answer.pairs:
-        st.info("One system alone has no pair to decide.", icon=":material/info:")
-        return
+        raise ValueError("one system alone has no pair to decide")
     label, about = "What would decide it?", HELP["decide"]
     if not page.asked(repr(q), "decide", label, about):
         return

@@ -358,15 +358,11 @@ def _price(q: result.Question) -> None:
     label, about = "What would the exact value cost?", "Scores until each instance is decided."
     if not page.asked((q.metric, *(x.digest for x in q.sets)), "price", label, about):
         return
-    try:
-        with page.progress("What stopping when decided would cost") as report:
-            prices = []
-            for done, samples in enumerate(q.sets):
-                report(done / len(q.sets))
-                prices.append(q.price(samples))
-    except ValueError as error:
-        st.info(escaped(state.spelled(error)), icon=":material/info:")
-        return
+    with page.progress("What stopping when decided would cost") as report:
+        prices = []
+        for done, samples in enumerate(q.sets):
+            report(done / len(q.sets))
+            prices.append(q.price(samples))
     st.markdown(escaped(words.say.price(q.metric, short_name(q.sets[0].system), *prices[0])))
     columns = {
         "system": [x.system for x in q.sets],
@@ -393,9 +389,7 @@ def _pairs(answer: result.Result[result.Question]) -> None:
     next worse rank.
     """
     if not answer.pairs:
-        lacking = "One system alone has no pair: add the sampled ranks of a second one."
-        st.info(lacking, icon=":material/info:")
-        return
+        raise ValueError("one system alone has no pair: add the sampled ranks of a second one")
     table = result.pair_ranges(answer)
     first, second = table["first"].map(system_name), table["second"].map(system_name)
     low, high = table["low"], table["high"]
@@ -411,11 +405,7 @@ def _pairs(answer: result.Result[result.Question]) -> None:
 def _true_ranks(answer: result.Result[result.Question]) -> None:
     """Draw the estimated distribution of the true ranks of the relevant items."""
     q = answer.question
-    try:
-        grid, estimated = q.shares_below()
-    except ValueError as error:
-        st.info(escaped(state.spelled(error)), icon=":material/info:")
-        return
+    grid, estimated = q.shares_below()
     exact = {x.system: np.asarray(rank_distribution_at(x, grid, ties="expected")) for x in q.true}
     fig = pictures.ranks_below(grid, estimated, exact, dark=page.is_dark())
     alt = f"Share of relevant items up to each true rank of {len(estimated)} systems."
@@ -433,8 +423,7 @@ def _which_gamma(answer: result.Result[result.Question]) -> None:
     place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0
     samples = q.sets[place]
     if reason := words.say.no_gamma() if samples.readings[-1].adaptive else obstacle([samples]):
-        st.info(escaped(reason), icon=":material/info:")
-        return
+        raise ValueError(reason)
     table = q.gammas(samples)
     st.markdown(f"**{words.best_gamma(table, str(q.metric))}**")
     fig = pictures.errors_over_gamma(table, dark=page.is_dark())

@@ -25,14 +25,13 @@ const nearest = (frames, number) => {
 const draw = ({ name, number }) => {
   const known = frames.get(told.get(name)?.version);
   if (!known) return;
-  const frame = nearest(known.frames, number), list = (place) => known.lists[place];
+  const frame = nearest(known.frames, number);
   for (const [key, moving] of Object.entries(frame.pictures)) {
     const at = key.replace(/[^\w-]/g, "-");  // Streamlit writes the key like this in a class name
     const graph = document.querySelector(`.st-key-${at} .js-plotly-plot`);
-    const traces = moving.traces.map((both) => both && both.map(list));
     if (!graph) continue;
     moved.add(graph.sampledash);
-    graph.sampledash.move({ ...moving, traces });
+    graph.sampledash.move(moving);
   }
   for (const [where, pieces] of Object.entries(frame.texts))
     document.querySelectorAll(where).forEach((node, i) => {

@@ -77,8 +77,4 @@
     event.stopImmediatePropagation();
     turn.click();
   }, true);
-  // Enter submits a guess. The field then loses the focus, so that keys change the lesson again.
-  window.addEventListener("keyup", (event) => {
-    if (event.key === "Enter" && event.target.closest?.(".st-key-answer input")) event.target.blur();
-  }, true);
 })();
