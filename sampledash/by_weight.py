@@ -31,7 +31,7 @@ _NOTHING = 1e-17  # smaller probabilities are rounding errors of the transforms
 _SMALL = 2_000  # up to this many probabilities, the sum has an error below 1e-13
 # Distance of the nodes and their range, in standard deviations of the logarithm of the time of the
 # m-th ring: for small and for larger numbers of probabilities; then the error is about 1e-6.
-_FINE, _COARSE = (0.1, 12.0), (1.2, 3.6)
+_FINE, _COARSE = (0.12, 12.0), (1.2, 3.6)
 _BAND = 0.5  # instances share nodes if their mean times differ by less than this, in the same unit
 _LEAST = 1e-6  # weight of items that are drawn last, as a share of the smallest positive weight
 _WIDE = 9.0  # a number of rings is at most this many standard deviations above its mean

@@ -1,0 +1,120 @@
+"""Negatives drawn by weight without replacement: against enumeration of all draws, and simulation.
+
+"Successive draws": each negative is drawn with a probability proportional to its weight, among
+those that are left, as ``numpy.random.choice(p=..., replace=False)`` and BERT4Rec's evaluation do.
+"""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+import sampledash as sd
+from sampledash.by_weight import CLASSES, classes_of, law
+
+WITHOUT, WITH = "popularity-without-replacement", "popularity"
+
+
+def enumerated(above, tied, below, weights, m):
+    """Return the distribution of the number above of m successive draws; ties in random order."""
+    items = [
+        (weight, side)
+        for side, counts in enumerate((above, tied, below))
+        for weight, count in zip(weights, counts, strict=True)
+        for _ in range(count)
+    ]
+    result = np.zeros(m + 1)
+    for drawn in permutations(items, m):
+        left, chance = sum(weight for weight, _ in items), 1.0
+        for weight, _ in drawn:
+            chance, left = chance * weight / left, left - weight
+        high, ties = (sum(side == x for _, side in drawn) for x in (0, 1))
+        result[high : high + ties + 1] += chance / (ties + 1)
+    return result
+
+
+@pytest.mark.parametrize("weights", [(1,), (2, 7), (0.5, 3, 40)])
+def test_a_distribution_is_that_of_all_successive_draws(weights):
+    rng = np.random.default_rng(len(weights))
+    for _ in range(6):
+        above, tied, below = np.array([[1], [0], [1]]) + rng.integers(0, 2, (3, len(weights)))
+        total = above + tied + below
+        for m in range(1, int(min(total.sum(), 5)) + 1):
+            classes = np.array([[above, tied, total, weights]], dtype=float)
+            expected = enumerated(above, tied, below, weights, m)
+            np.testing.assert_allclose(law(classes, m)[0], expected, atol=1e-12)
+
+
+def some_sets():
+    """Return three rank sets with classes, and the classes of their 50 instances of 400 items."""
+    rng = np.random.default_rng(3)
+    weights, everyone = np.array([1.0, 4, 30]), np.array([250, 100, 50])
+    for name, pull in (("A", 9), ("B", 3), ("C", 1)):
+        above = rng.binomial([120, 60, 20], rng.beta(1, pull, (50, 1)))
+        tied = rng.binomial(everyone - above, 0.01)
+        sizes = np.broadcast_to(everyone, above.shape)
+        classes = np.stack([above, tied, sizes, np.broadcast_to(weights, above.shape)], axis=1)
+        ranks, ties = above.sum(axis=1) + 1, tied.sum(axis=1)
+        yield sd.RankSet(name, ranks, 401, ties=ties, classes=classes), classes
+
+
+@pytest.mark.parametrize("scheme", [WITH, WITHOUT])
+def test_means_deviations_and_chances_are_those_of_simulated_draws_of_items(scheme):
+    sets, classes = zip(*some_sets(), strict=True)
+    rng, m, runs = np.random.default_rng(11), 30, 4_000
+    values = np.zeros((3, runs))
+    for i, every in enumerate(classes):
+        for above, tied, total, weight in every.astype(int):
+            sides = np.repeat([0, 1, 2], [above.sum(), tied.sum(), (total - above - tied).sum()])
+            each = np.concatenate(
+                [np.repeat(weight, x) for x in (above, tied, total - above - tied)]
+            )
+            order = rng.random((runs, len(each)))
+            if scheme == WITH:
+                drawn = rng.choice(len(each), (runs, m), p=each / each.sum())
+            else:
+                drawn = np.argpartition(rng.exponential(size=order.shape) / each, m)[:, :m]
+            first = np.where(sides == 1, order < rng.random((runs, 1)), sides == 0)
+            values[i] += np.take_along_axis(first, drawn, axis=1).sum(axis=1) < 5
+    values /= 50
+    options = {"scheme": scheme}
+    for ranks, simulated in zip(sets, values, strict=True):
+        std = sd.std_of_mean("Recall@5", ranks, m, **options)
+        mean = sd.expected_mean("Recall@5", ranks, m, **options)
+        assert simulated.mean() == pytest.approx(mean, abs=4 * std / runs**0.5)
+        assert simulated.std() == pytest.approx(std, rel=4 / (2 * runs) ** 0.5)
+        again = sd.simulate("Recall@5", ranks, m, 2_000, rng, **options)
+        assert again.mean() == pytest.approx(mean, abs=4 * std / 2_000**0.5)
+    for row in sd.probability_of_order("Recall@5", sets, m, **options).itertuples():
+        better, worse = (values["ABC".index(x)] for x in (row.better, row.worse))
+        seen = np.mean(better > worse + 1e-9)
+        error = 4 * max(row.probability * (1 - row.probability) / runs, 1e-5) ** 0.5
+        assert seen == pytest.approx(row.probability, abs=error)
+
+
+def test_one_weight_is_uniform_and_a_verdict_has_the_same_numbers():
+    ranks, n, m = [3, 40, 9], 60, 12
+    above = np.array(ranks)[:, None] - 1
+    one = [np.stack([above, 0 * above, 0 * above + n - 1, 0 * above + 7], axis=1), None]
+    sets = [sd.RankSet(x, ranks, n, classes=c) for x, c in zip("PQ", one, strict=True)]
+    for metric in ("Recall@3", "AP", "AUC"):
+        by_weight = sd.expected_mean(metric, sets[0], m, scheme=WITHOUT)
+        assert by_weight == pytest.approx(sd.expected_mean(metric, sets[1], m), abs=1e-12)
+    other = sd.RankSet("R", [1, 2, 3], n, classes=one[0] * 0 + [[[0], [0], [59], [7]]] + [
+        [[x], [0], [0], [0]] for x in range(3)
+    ])  # fmt: skip
+    row = sd.verdict(["AP"], [sets[0], other], m, scheme=WITHOUT).iloc[0]
+    uniform = sd.verdict(["AP"], [sets[1], sd.RankSet("R", [1, 2, 3], n)], m).iloc[0]
+    assert (row.better, row.state) == ("R", "right")
+    assert row.sampled == pytest.approx(uniform.sampled, abs=1e-12)
+    assert row.probability == pytest.approx(uniform.probability, abs=1e-9)
+
+
+def test_classes_have_the_weight_of_their_items():
+    kind, weight = classes_of([3, 0, 3, 8])
+    assert weight[kind].tolist() == [3, 0, 3, 8]
+    many = np.arange(1, 5_000.0)
+    kind, weight = classes_of(many)
+    assert len(weight) <= CLASSES
+    assert weight[kind].sum() == pytest.approx(many.sum())
+    assert np.all(np.diff(weight) > 0)
