@@ -87,6 +87,7 @@ OPTIONS = {
     "metric": ["AP"], "m": 9, "n": 8, "scheme": "popularity", "odds": 2.5, "correction": "CLS",
     "ties": "optimistic", "weighting": "relevant-items", "qrels": "q.txt", "zero_based": True,
     "instances": "any", "runs": "apart", "censored": "tied", "probability": 0.5, "over": 70,
+    "train": "t.csv",
     "relevant": "r.csv", "seen": "s.csv", "engine": "duckdb://", "port": 80, "address": "0.0.0.0",
     "base_path": "a", "output": "o.txt", "sample_of": 10**6, "files": ["f.csv", "-"],
 }  # fmt: skip
@@ -105,6 +106,7 @@ TAKES = {  # the options of a command, its required options, its default format
     "count": (f"{READING} engine", "files", "csv"),
     "correct": ("metric n m sample_of scheme odds correction ties output", "metric", "text"),
     "table": ("metric n m sample_of over scheme output", "metric files", "text"),
+    "audit": ("train output", "files", "text"),
     "serve": ("port address base_path", "", "text"),
 }
 

@@ -73,7 +73,7 @@ FAULTS: dict[str, Callable[[Made], None]] = {
 }
 #: Draws that are not uniform, by the name of their finding, as options of :func:`made`.
 DRAWS: dict[str, list[dict[str, float]]] = {
-    "not uniform": [{"alpha": 0.5}, {"alpha": 1}],
+    "not drawn uniformly": [{"alpha": 0.5}, {"alpha": 1}],
     "pool smaller than the catalogue": [{"pool": 0.8}, {"pool": 0.8, "alpha": 0.75}],
 }
 
