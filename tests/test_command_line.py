@@ -367,6 +367,8 @@ WRONG = {
     "alien.csv": "a,b\nx,y\n", "bare.csv": "system,rank\nA,1\nB,2\n",
     "one.csv": "system,rank,n\nA,1,20\n", "beside.csv": "instance,item\n1,2\n",
     "apart.csv": "system,instance,rank,n\nA,1,2,9\nA,2,2,9\nB,1,3,9\nB,3,3,9\n",
+    "pairs.negative": "(0,2)\t5\t6\n1,3\t4\n", "twos.csv": "user,item,relevant\n1,2,2\n",
+    "lone.csv": "user,item,relevant\n1,2,1\n1,3,0\n4,5,0\n",
     "scores.csv": "system,user,item,score\nA,1,2,0.5\nA,1,3,0.5\n",
     "marked.csv": "system,user,item,score,relevant\nA,1,2,0.5,1\nA,1,3,0.5,0\n",
     "latin.csv": "Mod\udce8le,MRR\nA,0.5\n", "printed.csv": "system, HR@1\nA, 0.5\n",

@@ -20,14 +20,14 @@ from scipy.special import bdtrc, chdtrc, gammainc, ndtr, pdtr
 from sampledash.auditing.lists import Lists, lists_of
 from sampledash.auditing.weights import LEVEL, Draws, Fitted, fit
 from sampledash.report.templates import Sentences
-from sampledash.types import Flags, Floats
+from sampledash.types import Flags, Floats, Ints
 
 say = Sentences(Path(__file__).with_name("words.jinja"))
 
 ONCE, AGAIN = "without replacement", "with replacement"
 EITHER, COLLAPSED = f"with or {ONCE}", f"{AGAIN} and duplicates removed"
 BINS = ("popularity_low", "popularity_high", "items", "drawn", "uniform", "uniform_std")
-_SAMPLE = 64  # number of lists whose lengths are foretold, if duplicates were removed
+_SAMPLE = 64  # number of lists that are needed to tell that duplicates were removed
 _ALIKE = 0.25  # largest total variation between these lengths and those that are foretold
 
 
@@ -103,7 +103,7 @@ class Audit:
     def findings(self) -> pd.DataFrame:
         """A row for each finding, the worst first; no rows if nothing was found.
 
-        The columns are ``finding``, ``severity``, ``count`` (the cases), ``of`` (how many could be),
+        The columns are ``finding``, ``severity``, ``count`` (cases), ``of`` (how many could be),
         ``cases`` (lists, items or draws) and ``detail``, a sentence.
         """
         rows = []
@@ -248,7 +248,8 @@ def audit(
         draws = draws._replace(row=number[fair], item=lists.item[fair])
     options = lists.items, lists.popularity is not None, once, float(np.nan_to_num(quick.alpha))
     model = _model(draws, popularity, *options)
-    before = 0 if repeated.any() else _before_removal(draws, model[-1].weights)
+    weights = np.where((popularity > 0) | model[-1].popular, model[-1].weights, 1.0)
+    before = 0 if repeated.any() else _before_removal(lists.lengths[first], draws, weights)
     drawn = COLLAPSED if before else drawn
     groups, (holds_positive, holds_seen) = [*same.values()], holds
     faults = repeated, holds_positive, holds_seen, left_out[1]
@@ -301,13 +302,13 @@ def _evenness(draws: Draws, popularity: Floats, once: bool) -> tuple[float, pd.D
     return float(p), table.astype(dict.fromkeys(BINS[:4], int))
 
 
-def _before_removal(draws: Draws, weights: Floats) -> int:
+def _before_removal(lengths: Ints, draws: Draws, weights: Floats) -> int:
     """Return how many draws with replacement leave lists of these lengths without duplicates, or 0.
 
     The number of different items is taken as a normal variable.
     """
-    lengths, longest = draws.lengths.astype(int), int(draws.lengths.max(initial=0))
-    if not np.ptp(lengths):
+    longest = int(lengths.max())
+    if not np.ptp(lengths) or draws.size < _SAMPLE:
         return 0
     p = weights * (1 - draws.excluded[:_SAMPLE].toarray())
     p = np.minimum(p / np.maximum(p.sum(axis=1, keepdims=True), 1e-300), 1 - 1e-9)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sampledash import checks
 from sampledash.lab.interactions import Interactions
+from sampledash.readers.columns import plain_integers
 from sampledash.types import Floats, Ints
 
 
@@ -73,13 +75,15 @@ def _marks(row: Ints, column: Ints, shape: tuple[int, int]) -> csr_array:
 
 
 def _labels(name: str, values: Any) -> NDArray[Any]:
-    """Return labels as whole numbers if all of them are, else as text."""
+    """Return labels as whole numbers if all of them are written so, else as text."""
     array = checks.labels(name, values)
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{name} must be a list of labels, got {checks.shown(values)}")
     if array.dtype.kind in "iuf":
         return checks.integers(name, array, low=-checks.TOO_LARGE)
-    return np.array([checks.text(name, label) for label in array.tolist()], dtype=str)
+    text = pa.array([checks.text(name, label) for label in array.tolist()])
+    numbers = plain_integers(text)
+    return text.to_numpy(zero_copy_only=False).astype(str) if numbers is None else numbers
 
 
 def _pairs(interactions: Any) -> list[NDArray[Any]]:

@@ -4,38 +4,28 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
 from sampledash.auditing.audit import Audit, audit
 from sampledash.checks import shown
 from sampledash.lab.reading import open_interactions
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import bare, plain_integers
+from sampledash.readers.columns import bare
 from sampledash.readers.tables import headers_of
 from sampledash.readers.upload_limits import PathOrBuffer, ReadError
 
-_PAIR = re.compile(r"\(\s*([^,()]+?)\s*,\s*([^()]+?)\s*\)\s+(\S.*)")
-NAMES = ("negatives", "positives", "instances", "places")
+_LIST = re.compile(r"\s*\(\s*([^,()]+?)\s*,\s*([^()]+?)\s*\)\s+(\S.*)")
 
 
 def audit_files(
     lists: tuple[PathOrBuffer, str], train: tuple[PathOrBuffer, str] | None = None
 ) -> Audit:
-    """Return the audit of a file with lists of negatives; ``train`` is a file of interactions."""
-    given, opened = read_lists(*lists), train and open_interactions(train[0], name=train[1])
-    return audit(**given, interactions=opened and opened.interactions)
+    """Return the audit of a file with lists of negatives; ``train`` is a file of interactions.
 
-
-def read_lists(source: PathOrBuffer, name: str | None = None) -> dict[str, Any]:
-    """Return a file's lists as the arguments of :func:`~sampledash.auditing.audit.audit`.
-
-    A table has a row for each instance and item and, if it holds relevant items too, a column
+    In a text file, each list is a line ``(user,item)``, then negatives, with tabs between them. A
+    table has a row for each instance and item and, if it holds relevant items too, a column
     ``relevant`` (1 or 0). An instance with several relevant items has a list for each.
 
     Raises
@@ -43,51 +33,47 @@ def read_lists(source: PathOrBuffer, name: str | None = None) -> dict[str, Any]:
     ReadError
         A ``ValueError`` whose message names file, line, value and remedy in one sentence.
     """
-    data, called = limits.load(source, name)
-    kind = limits.kind_of(data, called)
-    if kind == "text" and data.lstrip().startswith(b"("):
-        limits.check_utf8(data, called)
-        return _of_pairs(data.decode(), called)
-    column = next((header for header in headers_of(data, kind) if bare(header) == "relevant"), "")
-    opened = open_interactions(io.BytesIO(data), name=called, rating=column, time="")
-    table, order = opened.interactions, np.argsort(opened.interactions.user, kind="stable")
+    data, name = limits.load(*lists)
+    text = limits.kind_of(data, name) == "text" and data.lstrip().startswith(b"(")
+    rows = zip(*(_of_text if text else _of_table)(data, name), strict=True)
+    instances, positives, places, negatives = (x if x[0] is not None else None for x in rows)
+    opened = train and open_interactions(train[0], name=train[1])
+    table: Any = opened and opened.interactions
+    return audit(negatives, positives, table, instances=instances, places=places)
+
+
+def _of_text(data: bytes, name: str) -> list[tuple[Any, ...]]:
+    """Return instance, relevant item, no place, and negatives of each line."""
+    limits.check_utf8(data, name)
+    rows = []
+    for line, row in enumerate(data.decode().splitlines(), 1):
+        if (match := _LIST.fullmatch(row)) is not None:
+            rows.append((match[1], match[2], None, match[3].split()))
+        elif row.strip():
+            raise ReadError(
+                f"{name}, line {line}: {shown(row[:30])} is no list; write (user,item), then its "
+                "negatives, with tabs between them"
+            )
+    return rows
+
+
+def _of_table(data: bytes, name: str) -> list[tuple[Any, ...]]:
+    """Return instance, relevant item, its place among the negatives, and negatives of each list."""
+    headers = headers_of(data, limits.kind_of(data, name))
+    column = next((header for header in headers if bare(header) == "relevant"), "")
+    table = open_interactions(io.BytesIO(data), name=name, rating=column, time="").interactions
     marks = np.zeros(table.size) if table.rating is None else table.rating
     if (odd := marks[(marks != 0) & (marks != 1)]).size:
-        raise ReadError(f"{called}: a cell of {column!r} is {odd[0]:g}; write 1 or 0")
+        raise ReadError(f"{name}: a cell of {column!r} is {odd[0]:g}; write 1 or 0")
     rows: list[tuple[Any, ...]] = []
-    for user, part in enumerate(np.split(order, np.cumsum(np.bincount(table.user))[:-1])):
-        labels, there, label = table.items[table.item[part]], marks[part] == 1, table.users[user]
-        if not column:
-            rows.append((labels, None, label, None))
-            continue
-        if there.all() or not there.any():
-            lacks = "negative" if there.all() else "relevant item"
-            raise ReadError(f"{called}: instance {shown(label)} has no {lacks}; add one")
+    ends, order = np.cumsum(np.bincount(table.user))[:-1], np.argsort(table.user, kind="stable")
+    for instance, part in zip(table.users, np.split(order, ends), strict=True):
+        labels, there = table.items[table.item[part]], marks[part] == 1
+        lacks = "negative" if there.all() else "relevant item" if not there.any() else ""
+        if column and lacks:
+            raise ReadError(f"{name}: instance {shown(instance)} has no {lacks}; add one")
         # Other relevant items of the instance do not count in the place of a relevant item.
         places = np.cumsum(~there) + 1
-        rows += [(labels[~there], labels[x], label, places[x]) for x in np.flatnonzero(there)]
-    columns = map(list, zip(*rows, strict=True))
-    return {x: y if y[0] is not None else None for x, y in zip(NAMES, columns, strict=True)}
-
-
-def _of_pairs(text: str, name: str) -> dict[str, Any]:
-    """Return the lists of a file with a line ``(user,item)``, then negatives, for each list."""
-    matches = []
-    for line, row in enumerate(text.splitlines(), 1):
-        if row.strip():
-            matches.append(_PAIR.fullmatch(row.strip()))
-            if matches[-1] is None:
-                raise ReadError(
-                    f"{name}, line {line}: {shown(row[:30])} is no list; write (user,item), then "
-                    "its negatives, with tabs between them"
-                )
-    users, items, rest = zip(*(match.groups() for match in matches if match), strict=True)
-    negatives = [part.split() for part in rest]
-    flat = np.split(_labels([*chain(*negatives)]), np.cumsum(list(map(len, negatives)))[:-1])
-    return dict(zip(NAMES, (flat, _labels(items), _labels(users), None), strict=True))
-
-
-def _labels(written: Sequence[str]) -> NDArray[Any]:
-    """Return labels as whole numbers if all of them are written so, else as text."""
-    numbers = plain_integers(pa.array(written))
-    return np.array(written) if numbers is None else numbers
+        rows += [(instance, labels[x], places[x], labels[~there]) for x in np.flatnonzero(there)]
+        rows += [] if column else [(instance, None, None, labels)]
+    return rows

@@ -23,9 +23,9 @@ from sampledash.types import Floats, Ints
 #: Chance with which each test of clean lists raises a false alarm; there are at most six tests.
 LEVEL = 5e-4
 _STEPS, _NEAR, _FAR = 25, 1e-3, 5.0  # steps of Newton's method, their end, and the largest |α|
-# The integrand is log-concave in log t. The trapezoid rule sums it at whole standard deviations
-# from the mode; for a single item, the integrand falls off as slowly as t² towards the left.
-_NODES = np.arange(-7.0, 5.0)[:, None]
+# The integrand is log-concave in log t. The trapezoid rule sums it over these numbers of standard
+# deviations from the mode; for a single item, it falls off as slowly as t² towards the left.
+_NODES = np.arange(-9.0, 6.0, 0.75)[:, None]
 
 
 class Draws(NamedTuple):

@@ -19,7 +19,6 @@ from sampledash.auditing.reading import audit_files
 from sampledash.dashboard import page, state
 from sampledash.dashboard.uploads import Upload, template, upload, uploaded
 from sampledash.report.escape import escaped
-from sampledash.report.numbers import count
 from sampledash.report.templates import texts
 from sampledash.types import Progress
 
@@ -53,30 +52,21 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         st.caption(HELP["drawn" if len(result.deciles) else "no train"])
         if not upload_them:
             st.caption(HELP["example"])
-        cases = result.findings
-        of = [
-            f"{count(x)} of {count(y)} {z}"
-            for x, y, z in cases[["count", "of", "cases"]].to_numpy()
-        ]
-        columns = {
-            "Finding": cases["finding"],
-            "Cases": of,
-            "In words": cases["detail"].map(escaped),
-        }
-        page.table(pd.DataFrame(columns), cases, "findings")
+        words = result.findings[["finding", "detail"]].map(escaped)
+        words.columns = pd.Index(["Finding", "In words"])
+        page.table(words, result.findings, "findings")
 
 
 def _files() -> list[Upload]:
     """Draw two uploaders; return the lists and, if it was given, the training part."""
-    button = partial(template, "Template", "test.negative", "test.negative", "text/plain", "lists")
-    label = "Lists of negatives, as text or a table; also packed as .gz"
-    lists = upload(label, button, key="lists_file", help=HELP["lists_file"], asking=HELP["asking"])
-    label, options = (
-        "The training part, if you have it",
-        {"key": "train_file", "help": HELP["train_file"]},
-    )
-    train = st.file_uploader(label, **options)
+    label = "The training part, if you have it"
+    place = st.container()
+    train = st.file_uploader(label, key="train_file", help=HELP["train_file"])
     last = uploaded([train] if train else None, "_train_file")
+    button = partial(template, "Template", "test.negative", "test.negative", "text/plain", "lists")
+    label, words = "Lists of negatives, as text or a table", (HELP["lists_file"], HELP["asking"])
+    with place:
+        lists = upload(label, button, key="lists_file", help=words[0], asking=words[1])
     if len(lists.names) > 1:
         raise ValueError("lists of negatives are one file: remove the other")
     return [lists, *([last] if last else [])]
