@@ -77,7 +77,7 @@ def test_command_page_and_python_say_the_same_of_the_files_of_ncf(tmp_path, caps
     assert (told["alpha"], told["uniform_p"]) == (result.alpha, result.uniform_p)
     assert told["deciles"] == result.deciles.to_dict("records")
     at = Page("correct", what="Negatives")
-    assert "Simulated" in at.captions
+    assert "is simulated" in at.captions
     assert "25 of 500 lists hold their own relevant item" in at.headline
     at.pick("lists_source", "Upload a file")
     at.file_uploader(key="lists_file").upload(paths[0].name, texts[0].encode())

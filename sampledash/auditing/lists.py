@@ -81,9 +81,9 @@ def _labels(name: str, values: Any) -> NDArray[Any]:
         raise ValueError(f"{name} must be a list of labels, got {checks.shown(values)}")
     if array.dtype.kind in "iuf":
         return checks.integers(name, array, low=-checks.TOO_LARGE)
-    text = pa.array([checks.text(name, label) for label in array.tolist()])
-    numbers = plain_integers(text)
-    return text.to_numpy(zero_copy_only=False).astype(str) if numbers is None else numbers
+    text = [checks.text(name, label) for label in array.tolist()]
+    numbers = plain_integers(pa.array(text))
+    return np.array(text) if numbers is None else numbers
 
 
 def _pairs(interactions: Any) -> list[NDArray[Any]]:

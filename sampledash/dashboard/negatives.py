@@ -8,7 +8,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -41,20 +40,19 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     with headline:
         if problem is not None:
             problem.show()
-            result = None if problem.asking else result
-        if result is None:
+        if result is None or (problem is not None and problem.asking):
             return
         page.say(escaped(result.sentence), dim=dim)
     with picture:
-        if len(result.deciles):
+        known = len(result.deciles) > 0
+        if known:
             fig = pictures.drawn(result, dark=page.is_dark())
             page.picture(fig, key="audit_drawn", dim=dim, alt=HELP["drawn"])
-        st.caption(HELP["drawn" if len(result.deciles) else "no train"])
-        if not upload_them:
-            st.caption(HELP["example"])
+        example = "" if upload_them else f" {HELP['example']}"
+        st.caption(HELP["drawn" if known else "no train"] + example)
         words = result.findings[["finding", "detail"]].map(escaped)
-        words.columns = pd.Index(["Finding", "In words"])
-        page.table(words, result.findings, "findings")
+        if len(words):
+            page.table(words.set_axis(["Finding", "In words"], axis=1), result.findings, "findings")
 
 
 def _files() -> list[Upload]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -29,32 +31,26 @@ def example() -> Audit:
 
 def drawn(result: Audit, *, dark: bool = False) -> go.Figure:
     """Draw how often each tenth of the items was drawn, as a multiple of uniform draws."""
-    c, tenths = theme.look(dark), result.deciles
-    times, width = (
+    c, tenths, x = theme.look(dark), result.deciles, list(range(len(result.deciles)))
+    times, half = (
         tenths["drawn"] / tenths["uniform"],
         1.96 * tenths["uniform_std"] / tenths["uniform"],
     )
     labels = [span(*ends) for ends in tenths[["popularity_low", "popularity_high"]].to_numpy()]
-    hover = "%{customdata} interactions: %{y:.2f} times as often as uniform<extra></extra>"
-    fill = {"color": c.blue, "line": {"width": 0}}
-    x = list(range(len(tenths)))
-    bars = theme.bars(
-        x, times.to_numpy(), "drawn", customdata=labels, hovertemplate=hover, marker=fill
-    )
-    bands = [
-        theme.box(place - 0.5, place + 0.5, 1 - half, 1 + half)
-        | {"fillcolor": theme.faded(c.ink, 0.25), "layer": "above"}
-        for place, half in enumerate(width)
-    ]
-    top = 1.1 * max(float(times.max()), float((1 + width).max()))
-    shown = slice(None, None, 3)  # a phone has room for four labels
-    ticks = {"tickvals": x[shown], "ticktext": labels[shown]}
+    look: dict[str, Any] = {"customdata": labels, "marker": {"color": c.blue}}
+    look["hovertemplate"] = "%{customdata} interactions: %{y:.2f} × uniform<extra></extra>"
+    gray = {"fillcolor": theme.faded(c.ink, 0.25), "layer": "above"}
+    bands = [theme.box(i - 0.5, i + 0.5, 1 - wide, 1 + wide, **gray) for i, wide in enumerate(half)]
+    # A phone has room for four labels.
+    ticks = {"tickvals": x[::3], "ticktext": labels[::3]}
+    title = "interactions of items, a tenth of them each"
     return theme.figure(
-        [bars],
+        [theme.bars(x, times.to_numpy(), "drawn", **look)],
         dark=dark,
         hovermode="closest",
-        revision=f"audit-{len(tenths)}",
+        revision=f"audit-{len(x)}",
         shapes=[*bands, theme.level(1, c.ink, dash=theme.EXACT_DASH)],
-        xaxis=ticks | {"title": {"text": "interactions of items, a tenth of them each"}},
-        yaxis={"range": [0, top], "title": {"text": "drawn / uniform"}, "ticksuffix": " ×"},
+        xaxis=ticks | {"title": {"text": title}},
+        yaxis={"range": [0, 1.1 * max(times.max(), 1 + half.max())], "ticksuffix": " ×"}
+        | {"title": {"text": "drawn / uniform"}},
     )
