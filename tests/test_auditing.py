@@ -20,7 +20,7 @@ def test_clean_lists_raise_no_alarm_and_the_interval_covers_alpha(benchmark):
     assert [str(result) for result in benchmark(quick=True) if not result.exact] == []
 
 
-@pytest.mark.parametrize("faults", [*((x,) for x in audits.FAULTS), tuple(audits.FAULTS)])
+@pytest.mark.parametrize("faults", [(), *((x,) for x in audits.FAULTS), tuple(audits.FAULTS)])
 def test_faults_are_found_alone_and_together(faults):
     ways = [None] if len(faults) == 1 else [0, 1, 2, 3]
     seeds = 20 // len(ways)

@@ -276,9 +276,8 @@ def _model(
     if not cut and not (never and gammainc(never, expected) < LEVEL):
         return p, deciles, None, fitted
     # Judge the weights again, among the items that can be drawn.
-    reach, pool = drawn, Pool(never, expected, (labels[low], labels[high]) if cut else None)
-    if cut:
-        reach = np.isin(np.arange(len(rings)), np.arange(low, high + 1))
+    pool = Pool(never, expected, (labels[low], labels[high]) if cut else None)
+    reach = np.isin(np.arange(len(rings)), np.arange(low, high + 1)) if cut else drawn
     p, deciles, _, fitted = _model(draws, popularity * reach, labels, known, once, alpha)
     return p, deciles, pool, fitted
 

@@ -29,10 +29,8 @@ class Lists(NamedTuple):
     seen: csr_array  # rows × items: 1 for the history of the instance
 
 
-def lists_of(
-    negatives: Any, positives: Any, interactions: Any, instances: Any, places: Any
-) -> Lists:
-    """Return checked and numbered lists; the arguments are those of ``audit``."""
+def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places: Any) -> Lists:
+    """Return checked and numbered lists; ``train`` are the interactions of ``audit``."""
     given = checks.several("negatives", negatives, "list of items")
     relevant = None if positives is None else _labels("positives", positives)
     parts = [checks.labels("negatives", part) for part in given]
@@ -47,7 +45,7 @@ def lists_of(
     for name, array in (("positives", relevant), ("instances", named), ("places", places)):
         if array is not None:
             checks.length(name, array, len(rows), f"one for each of the {len(rows):,} lists")
-    users, taken = [flat[:0]] * 2 if interactions is None else _pairs(interactions)
+    users, taken = [flat[:0]] * 2 if train is None else _pairs(train)
     for what, mine, theirs in (("instance", named, users), ("negative", flat, taken)):
         if len(theirs) and not np.isin(mine, theirs).any():
             raise ValueError(
@@ -61,7 +59,7 @@ def lists_of(
     return Lists(
         *(lengths, row, item[np.lexsort((item, row))], instance),
         *(_marks(rows[: len(known)], positive, (len(rows), len(items))), places, items),
-        None if interactions is None else np.bincount(taken, minlength=len(items)).astype(float),
+        None if train is None else np.bincount(taken, minlength=len(items)).astype(float),
         _marks(user, taken, (len(names), len(items)))[instance],
     )
 

@@ -16,12 +16,11 @@ from sampledash.readers.columns import bare
 from sampledash.readers.tables import headers_of
 from sampledash.readers.upload_limits import PathOrBuffer, ReadError
 
+_File = tuple[PathOrBuffer, str]  # a file and its name in messages
 _LIST = re.compile(r"\s*\(\s*([^,()]+?)\s*,\s*([^()]+?)\s*\)\s+(\S.*)")
 
 
-def audit_files(
-    lists: tuple[PathOrBuffer, str], train: tuple[PathOrBuffer, str] | None = None
-) -> Audit:
+def audit_files(lists: _File, train: _File | None = None) -> Audit:
     """Return the audit of a file with lists of negatives; ``train`` is a file of interactions.
 
     In a text file, each list is a line ``(user,item)``, then negatives, with tabs between them. A

@@ -26,6 +26,7 @@ _STEPS, _NEAR, _FAR = 25, 1e-3, 5.0  # steps of Newton's method, their end, and 
 # The integrand is log-concave in log t. The trapezoid rule sums it over these numbers of standard
 # deviations from the mode; for a single item, it falls off as slowly as t² towards the left.
 _NODES = np.arange(-9.0, 6.0, 0.75)[:, None]
+_Step = tuple[float, float, Floats]
 
 
 class Draws(NamedTuple):
@@ -95,9 +96,7 @@ def fit(draws: Draws, popularity: Floats, once: bool, alpha: float = 0.0) -> Fit
     return Fitted(alpha, float(info**-0.5), weights, np.exp(times))
 
 
-def _repeated(
-    draws: Draws, moments: Floats, log: Floats, times: Floats
-) -> tuple[float, float, Floats]:
+def _repeated(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Step:
     """Return the derivative by α of the log-likelihood, minus the second, and log m/W."""
     m, (w, w1, w2) = draws.lengths, np.maximum(draws.totals(moments), [1e-300, 0, 0]).T
     mean = w1 / w
@@ -105,9 +104,7 @@ def _repeated(
     return score, m @ (w2 / w - mean**2), np.log(np.maximum(m, 1e-300) / w)
 
 
-def _distinct(
-    draws: Draws, moments: Floats, log: Floats, times: Floats
-) -> tuple[float, float, Floats]:
+def _distinct(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Step:
     """Return the derivatives as :func:`_repeated` does, and the mode of log t of each list."""
     w, x = moments[draws.item, 0], log[draws.item]
     rest = draws.totals(moments).T - [draws.sums(column) for column in moments[draws.item].T]

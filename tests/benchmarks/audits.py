@@ -49,10 +49,6 @@ def _put(first: int, item: Callable[[Made, int], Any]) -> Callable[[Made], None]
     return change
 
 
-def _taken(data: Made, row: int) -> Any:
-    return data["interactions"][np.searchsorted(data["interactions"][:, 0], row), 1]
-
-
 #: Faults by the name of their finding, as functions that change what :func:`made` returns.
 FAULTS: dict[str, Callable[[Made], None]] = {
     "lists that are shared": lambda x: x.update(
@@ -61,7 +57,9 @@ FAULTS: dict[str, Callable[[Made], None]] = {
     "lists of different length": lambda x: x.update(
         negatives=[part[3 * (row % 9 == 0) :] for row, part in enumerate(x["negatives"])]
     ),
-    "items of the history": _put(1, _taken),
+    "items of the history": _put(
+        1, lambda x, row: x["interactions"][x["interactions"][:, 0] == row, 1][0]
+    ),
     "duplicates in a list": _put(2, lambda x, row: x["negatives"][row][1]),
     "relevant item among its negatives": _put(3, lambda x, row: x["positives"][row]),
     "relevant item always at one place": lambda x: x.update(places=np.ones(len(x["places"]), int)),
