@@ -90,7 +90,8 @@ def find(quick: bool) -> Iterator[Result]:
     seeds = 5 if quick else SEEDS
     cases = [((fault,), None) for fault in FAULTS] + [((), way) for way in range(4)]
     for faults, way in (*cases, (tuple(FAULTS), 3)):
-        name = f"missed in {seeds} seeds: {', '.join(faults)[:40]} {'' if way is None else DRAWS[way]}"
+        options = "" if way is None else DRAWS[way][1]
+        name = f"missed in {seeds} seeds: {', '.join(faults)[:40]} {options}"
         yield Result(name, 0, None, missed(*faults, seeds=seeds, way=way), seeds // 100)
 
 
