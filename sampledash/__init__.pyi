@@ -1,5 +1,6 @@
 """The public API: each name is imported, when it is first used, from the module given here."""
 
+from sampledash.auditing.audit import Audit, audit
 from sampledash.comparison.chance import probability_of_order
 from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.designs import Designs, InstanceMean, designs, mean_of_sample
@@ -42,6 +43,7 @@ from sampledash.stopping import Cost, deciding_cutoff, mean_stopping_cost, proxy
 __version__: str
 
 __all__ = [
+    "Audit",
     "Correction",
     "Cost",
     "Decided",
@@ -62,6 +64,7 @@ __all__ = [
     "Split",
     "TableEstimate",
     "as_sample",
+    "audit",
     "bounds",
     "bounds_from_table",
     "compare",

@@ -53,6 +53,7 @@ estimation
 readers papers
 lab
 report
+auditing
 analyses
 command_line dashboard
 __main__
@@ -105,7 +106,8 @@ def inside(path: Path) -> set[str]:
 ALLOWED = dict.fromkeys(CORE, "numpy scipy") | {
     "comparison": "numpy scipy pandas", "estimation": "numpy scipy pandas", "lab": "numpy scipy",
     "readers": "numpy pandas pyarrow", "papers": "numpy pandas pyarrow",
-    "report": "numpy pandas pyarrow jinja2", "command_line": "numpy pandas",
+    "report": "numpy pandas pyarrow jinja2", "auditing": "numpy scipy pandas pyarrow",
+    "command_line": "numpy pandas",
     "analyses": "numpy pandas plotly", "dashboard": "numpy pandas plotly",
 }  # fmt: skip
 

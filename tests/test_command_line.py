@@ -87,6 +87,7 @@ OPTIONS = {
     "metric": ["AP"], "m": 9, "n": 8, "scheme": "popularity", "odds": 2.5, "correction": "CLS",
     "ties": "optimistic", "weighting": "relevant-items", "qrels": "q.txt", "zero_based": True,
     "instances": "any", "runs": "apart", "censored": "tied", "probability": 0.5, "over": 70,
+    "train": "t.csv",
     "relevant": "r.csv", "seen": "s.csv", "engine": "duckdb://", "port": 80, "address": "0.0.0.0",
     "base_path": "a", "output": "o.txt", "sample_of": 10**6, "files": ["f.csv", "-"],
 }  # fmt: skip
@@ -105,6 +106,7 @@ TAKES = {  # the options of a command, its required options, its default format
     "count": (f"{READING} engine", "files", "csv"),
     "correct": ("metric n m sample_of scheme odds correction ties output", "metric", "text"),
     "table": ("metric n m sample_of over scheme output", "metric files", "text"),
+    "audit": ("train output", "files", "text"),
     "serve": ("port address base_path", "", "text"),
 }
 
@@ -365,6 +367,8 @@ WRONG = {
     "alien.csv": "a,b\nx,y\n", "bare.csv": "system,rank\nA,1\nB,2\n",
     "one.csv": "system,rank,n\nA,1,20\n", "beside.csv": "instance,item\n1,2\n",
     "apart.csv": "system,instance,rank,n\nA,1,2,9\nA,2,2,9\nB,1,3,9\nB,3,3,9\n",
+    "pairs.negative": "(0,2)\t5\t6\n1,3\t4\n", "twos.csv": "user,item,relevant\n1,2,2\n",
+    "lone.csv": "user,item,relevant\n1,2,1\n1,3,0\n4,5,0\n",
     "scores.csv": "system,user,item,score\nA,1,2,0.5\nA,1,3,0.5\n",
     "marked.csv": "system,user,item,score,relevant\nA,1,2,0.5,1\nA,1,3,0.5,0\n",
     "latin.csv": "Mod\udce8le,MRR\nA,0.5\n", "printed.csv": "system, HR@1\nA, 0.5\n",

@@ -94,6 +94,8 @@ def valid() -> dict[str, Call]:
                                counts=[1, 2, 1], ties=[0, 1, 0], mean_rank=True),
         "Sampling": dict(n=10, m=3, scheme="popularity", odds=2.0),
         "as_sample": dict(ranks=A, n=100),
+        "audit": dict(negatives=[[1, 2], [2, 4]], positives=[3, 1], interactions=[(0, 1), (1, 5)],
+                      instances=[0, 1], places=[1, 2]),
         "bounds": dict(metric="NDCG@5", srs=POOL, versus=OTHER, tolerance=0.5),
         "bounds_from_table": dict(metric="Recall@5", observed=TABLE, n=3541, m=100, decimals=2,
                                   versus=TABLE, scheme="with-replacement", instances=300),
@@ -181,7 +183,7 @@ def whole(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]
 
 #: Public classes of results, which users do not call.
 RESULTS = {
-    "Cost", "Decided", "Designs", "Estimate", "Evaluation", "Fit", "Flip", "InstanceMean",
+    "Audit", "Cost", "Decided", "Designs", "Estimate", "Evaluation", "Fit", "Flip", "InstanceMean",
     "Interval", "Options", "Recommender", "Split",
     "TableEstimate",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The commands ``correct`` and ``table``: corrected metrics, estimates and ranges."""
+"""The commands ``correct``, ``table`` and ``audit``: what samples, tables and negatives tell."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pandas as pd
 from sampledash import checks
 from sampledash.analyses.estimate import printed as printed_table
 from sampledash.analyses.estimate import result as asked
+from sampledash.auditing.reading import audit_files
 from sampledash.command_line.streams import Answer, metrics_of, opened
 from sampledash.correction import parse_correction
 from sampledash.estimation.rank_distribution import LEARNED, SHAPED
@@ -146,3 +147,16 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
         facts = {"scheme": args.scheme, "instances": args.over}
     ranges = pd.DataFrame(rows, columns=columns)
     return Answer(list(dict.fromkeys(sentences)), {"ranges": ranges}, facts)
+
+
+def audit(args: argparse.Namespace, progress: Progress) -> Answer:
+    """Return what lists of negatives give away."""
+    if len(args.files) > 1:
+        raise ValueError("lists of negatives are one file: give the other by itself")
+    train = None if args.train is None else opened(args.train)
+    result = audit_files(opened(args.files[0]), train)
+    numbers = result.uniform_p, result.alpha, *result.alpha_interval
+    names = "uniform_p", "alpha", "alpha_low", "alpha_high"
+    facts = {x: y if np.isfinite(y) else None for x, y in zip(names, numbers, strict=True)}
+    tables = {"findings": result.findings, "deciles": result.deciles}
+    return Answer([result.sentence], tables, {"drawn": result.drawn, **facts})

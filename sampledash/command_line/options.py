@@ -52,6 +52,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "probability": {"type": float, "default": 0.95},
     "relevant": {"metavar": "FILE"},
     "seen": {"metavar": "FILE"},
+    "train": {"metavar": "FILE"},
     "engine": {"metavar": "URL"},
     "port": {"type": int, "default": 8501},
     "address": {"default": "127.0.0.1"},
@@ -72,6 +73,7 @@ COMMANDS = {
     "count": Command("ranking", ("files", "engine", *READING)),
     "correct": Command("estimates", ("sampled", *_OF_SAMPLES, "odds", "correction", "tied_scores")),
     "table": Command("estimates", ("files", *_OF_SAMPLES, "over")),
+    "audit": Command("estimates", ("files", "train")),
     "report": Command("verdicts", _COMPARED),
     "serve": Command("serving", ("shown", "port", "address", "base_path")),
 }

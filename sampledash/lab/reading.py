@@ -253,7 +253,7 @@ def _ratings(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
 _ROLES: dict[Role, cells_of.Role] = {
     "user": cells_of.Role(cells_of.labels, "many", "user", "the label of the user",
                           "user userid uid customerid customer reviewerid reviewer "
-                          "visitorid memberid queryid query sessionid session"),
+                          "visitorid memberid queryid query sessionid session instance"),
     "item": cells_of.Role(cells_of.labels, "many", "item", "the label of the item", ITEMS),
     "rating": cells_of.Role(_ratings, "real", "rating", "a number, or leave the column out",
                             "rating ratings score stars starrating overall preference value"),

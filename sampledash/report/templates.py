@@ -38,8 +38,7 @@ class Sentences:
         self._module = cache(lambda: template(file, **names).module)
 
     def __getattr__(self, name: str) -> Callable[..., str]:
-        macro = getattr(self._module(), name)
-        return lambda *facts, **more: on_one_line(macro(*facts, **more))
+        return lambda *facts, **more: on_one_line(getattr(self._module(), name)(*facts, **more))
 
 
 def on_one_line(text: str) -> str:

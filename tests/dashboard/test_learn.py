@@ -276,7 +276,7 @@ def test_says_shows_and_leads_on_and_the_slider_uncrosses_the_lines_at_970():
     # Section 6.2 and Figure 6 of Krichene & Rendle 2020: about 1,000 negatives are needed.
     assert right == 970
     doors = [link.proto.page for link in start.get("page_link")]
-    assert doors == ["consistency", "correct", "correct", "lab", "explore", "learn"]
+    assert doors == ["consistency", "correct", "correct", "correct", "lab", "explore", "learn"]
     assert not start.sidebar.children
     spec = start.specs[0]
     text = " ".join(str(x) for trace in spec["data"] for x in trace.get("text", []))

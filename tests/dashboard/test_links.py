@@ -112,7 +112,9 @@ def test_what_is_given_in_vain_is_told_until_something_is_chosen_and_a_good_link
         start = f"The link gives {part}, which is not offered: it is {instead} instead."
         assert any(x.startswith(start) for x in told)
     assert any("drawn = ALS, which is not offered: it is left out." in x for x in told)
-    assert any(x.endswith("There are A metric, Sampled ranks, A printed table.") for x in told)
+    assert any(
+        x.endswith("There are A metric, Sampled ranks, A printed table, Negatives.") for x in told
+    )
     assert len(told) == 5
     names = {trace["name"] for trace in at.specs[0]["data"]}
     assert (names, at.numbers) == ({"exact", "CLS", "BV 0.1"}, Page("correct").numbers)

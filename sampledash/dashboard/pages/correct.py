@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from sampledash.dashboard import page, state
+from sampledash.dashboard import negatives, page, state
 from sampledash.dashboard.correct import page as metric_page
 from sampledash.dashboard.estimate import answer, printed_table, sampled_ranks
 
@@ -10,14 +10,15 @@ WHAT = {
     "A metric": metric_page.show,
     "Sampled ranks": sampled_ranks.show,
     "A printed table": printed_table.show,
+    "Negatives": negatives.show,
 }
-parts = (metric_page, answer, sampled_ranks, printed_table)
+parts = (metric_page, answer, sampled_ranks, printed_table, negatives)
 offered = {key: options for part in parts for key, options in part.OFFERED.items()}
 state.stamp({"what": (WHAT, "A metric"), **offered})
 row = st.container(horizontal=True, vertical_alignment="bottom", key="above_parts")
 about = (
     "A metric: its corrected vector. Sampled ranks, or a table printed in a paper: what they tell "
-    "of the metric on all items."
+    "of the metric on all items. Negatives: lists of them, and what they give away."
 )
 with row:
     chosen = page.segments("Correct", WHAT, "what", help=about)

@@ -1,0 +1,1 @@
+"""An audit of lists of negatives: an example and a picture."""

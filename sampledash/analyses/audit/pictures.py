@@ -1,0 +1,56 @@
+"""The picture of an audit, and an example of lists of negatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from sampledash.analyses import memory, theme
+from sampledash.auditing.audit import Audit, audit
+from sampledash.report.numbers import span
+
+_LISTS, _ITEMS, _SIZE, _TAKEN = 500, 400, 50, 20  # of the example
+
+
+@memory.once
+def example() -> Audit:
+    """Return the audit of simulated lists, drawn by popularity^0.75, of which 25 hold a fault."""
+    rng, rows = np.random.default_rng(1), np.arange(_LISTS)[:, None]
+    # Items whose exponential clocks ring first are a sample without replacement by weight.
+    clocks = rng.exponential(size=(2, _LISTS, _ITEMS))
+    taken = np.argsort(clocks[0] * np.arange(1, _ITEMS + 1))[:, :_TAKEN]
+    weights = np.bincount(taken[:, 1:].ravel(), minlength=_ITEMS) ** 0.75
+    clocks[1][rows, taken] = np.inf
+    lists = np.argsort(clocks[1] / np.maximum(weights, 1e-9))[:, :_SIZE]
+    lists[::20, 0] = taken[::20, 0]
+    train = np.column_stack([np.repeat(rows, _TAKEN - 1), taken[:, 1:].ravel()])
+    return audit(lists, taken[:, 0], train)
+
+
+def drawn(result: Audit, *, dark: bool = False) -> go.Figure:
+    """Draw how often each tenth of the items was drawn, as a multiple of uniform draws."""
+    c, tenths, x = theme.look(dark), result.deciles, list(range(len(result.deciles)))
+    times, half = (
+        tenths["drawn"] / tenths["uniform"],
+        1.96 * tenths["uniform_std"] / tenths["uniform"],
+    )
+    labels = [span(*ends) for ends in tenths[["popularity_low", "popularity_high"]].to_numpy()]
+    look: dict[str, Any] = {"customdata": labels, "marker": {"color": c.blue}}
+    look["hovertemplate"] = "%{customdata} interactions: %{y:.2f} × uniform<extra></extra>"
+    gray = {"fillcolor": theme.faded(c.ink, 0.25), "layer": "above"}
+    bands = [theme.box(i - 0.5, i + 0.5, 1 - wide, 1 + wide, **gray) for i, wide in enumerate(half)]
+    # A phone has room for four labels.
+    ticks = {"tickvals": x[::3], "ticktext": labels[::3]}
+    title = "interactions of items, a tenth of them each"
+    return theme.figure(
+        [theme.bars(x, times.to_numpy(), "drawn", **look)],
+        dark=dark,
+        hovermode="closest",
+        revision=f"audit-{len(x)}",
+        shapes=[*bands, theme.level(1, c.ink, dash=theme.EXACT_DASH)],
+        xaxis=ticks | {"title": {"text": title}},
+        yaxis={"range": [0, 1.1 * max(times.max(), 1 + half.max())], "ticksuffix": " ×"}
+        | {"title": {"text": "drawn / uniform"}},
+    )

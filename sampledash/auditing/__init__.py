@@ -1,0 +1,1 @@
+"""What lists of negatives give away about how they were drawn."""

@@ -1,0 +1,321 @@
+"""What lists of negatives give away: faults, and how the negatives were drawn.
+
+:data:`FINDINGS` lists what is looked for, the worst first. To look for more, add a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+from scipy.special import bdtrc, chdtrc, gammainc, ndtr, pdtr
+
+from sampledash.auditing.lists import Lists, lists_of
+from sampledash.auditing.weights import LEVEL, Draws, Fitted, fit
+from sampledash.report.templates import Sentences
+from sampledash.types import Flags, Floats, Ints
+
+say = Sentences(Path(__file__).with_name("words.jinja"))
+
+ONCE, AGAIN = "without replacement", "with replacement"
+EITHER, COLLAPSED = f"with or {ONCE}", f"{AGAIN} and duplicates removed"
+BINS = ("popularity_low", "popularity_high", "items", "drawn", "uniform", "uniform_std")
+_SAMPLE = 64  # number of lists that are needed to tell that duplicates were removed
+_ALIKE = 0.25  # largest total variation between these lengths and those that are foretold
+
+
+class Pool(NamedTuple):
+    """Items that are never drawn, although they would be expected."""
+
+    never: int
+    expected: float
+    ends: tuple[Any, Any] | None  # first and last item that is drawn, if all others lie beyond
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What lists of negatives give away, as :func:`audit` returns it.
+
+    Attributes
+    ----------
+    lists
+        The lists, with items and instances as numbers; ``lists.lengths`` has the shape (P,).
+    groups
+        The rows with equal lists, for each different list.
+    repeated, holds_positive, holds_seen
+        Whether each draw repeats the draw before it, is the relevant item of its list, or is in the
+        history of its instance.
+    seen_out
+        Whether lists leave out the history of their instance, but for faults.
+    drawn
+        How the negatives seem to have been drawn, such as ``"without replacement"``.
+    before_removal
+        Number of draws of each list before duplicates were removed; 0 if they were not.
+    uniform_p
+        p-value of the test that draws are uniform over the tenths of the items by popularity; NaN
+        without interactions.
+    deciles
+        A row for each tenth of the items, the least popular first: ``popularity_low``,
+        ``popularity_high``, ``items``, ``drawn``, ``uniform`` (what uniform draws from the
+        candidates of each list would be) and its standard deviation ``uniform_std``.
+    pool
+        Items that are never drawn, although they would be expected, or None.
+    fitted
+        The most likely power of popularity.
+    """
+
+    lists: Lists
+    groups: list[list[int]]
+    repeated: Flags
+    holds_positive: Flags
+    holds_seen: Flags
+    seen_out: bool
+    drawn: str
+    before_removal: int
+    uniform_p: float
+    deciles: pd.DataFrame
+    pool: Pool | None
+    fitted: Fitted
+
+    @property
+    def alpha(self) -> float:
+        """Most likely power of popularity: 0 is uniform; NaN without interactions."""
+        return self.fitted.alpha
+
+    @property
+    def alpha_interval(self) -> tuple[float, float]:
+        """The 95 % interval of α."""
+        return self.fitted.interval
+
+    @property
+    def uneven(self) -> bool:
+        """Whether draws are not uniform over the candidates."""
+        return self.fitted.popular or self.uniform_p < LEVEL
+
+    @cached_property
+    def findings(self) -> pd.DataFrame:
+        """A row for each finding, the worst first; no rows if nothing was found.
+
+        The columns are ``finding``, ``severity``, ``count`` (cases), ``of`` (how many could be),
+        ``cases`` (lists, items or draws) and ``detail``, a sentence.
+        """
+        rows = []
+        sizes = {"lists": self.lists.lengths, "items": self.lists.items, "draws": self.lists.item}
+        for x in FINDINGS:
+            if count := int(x.count(self)):
+                of = len(sizes[x.of])
+                rows.append((x.name, x.severity, count, of, x.of, x.sentence(self, count, of)))
+        return pd.DataFrame(rows, columns=["finding", "severity", "count", "of", "cases", "detail"])
+
+    @property
+    def sentence(self) -> str:
+        """What the lists are, and the worst finding."""
+        return say.sentence(self, next(iter(self.findings["detail"]), ""))
+
+    def lists_with(self, draws: Flags) -> int:
+        """Return how many lists hold one of these draws."""
+        return len(np.unique(self.lists.row[draws]))
+
+    def at_an_end(self) -> int:
+        """Return how many relevant items come first, or last; 0 if that may be by chance."""
+        places, lengths = self.lists.places, self.lists.lengths
+        counts = [] if places is None else [(places == end).sum() for end in (1, lengths + 1)]
+        chance = np.mean(1 / (lengths + 1))
+        odd = [x for x in counts if x and bdtrc(x - 1, len(lengths), chance) < LEVEL / 2]
+        return int(max(odd, default=0))
+
+
+class Finding(NamedTuple):
+    """What may be wrong: its name, how bad it is, of what cases are counted, how, its sentence."""
+
+    name: str
+    severity: str
+    of: str
+    count: Callable[[Audit], int]
+    sentence: Callable[..., str]
+
+
+FINDINGS = (
+    Finding("relevant item among its negatives", "error", "lists",
+            lambda a: a.lists_with(a.holds_positive), say.positive),
+    Finding("relevant item always at one place", "error", "lists", Audit.at_an_end, say.places),
+    Finding("duplicates in a list", "error", "lists",
+            lambda a: a.lists_with(a.repeated), say.duplicates),
+    Finding("items of the history", "warning", "lists",
+            lambda a: a.lists_with(a.holds_seen), say.seen),
+    Finding("pool smaller than the catalogue", "warning", "items",
+            lambda a: a.pool.never if a.pool else 0, say.pool),
+    Finding("not drawn uniformly", "warning", "draws",
+            lambda a: a.uneven * len(a.lists.item), say.weights),
+    Finding("lists that are shared", "note", "lists",
+            lambda a: sum(len(x) for x in a.groups if np.ptp(a.lists.instance[x])), say.shared),
+    Finding("lists of different length", "note", "lists",
+            lambda a: (a.lists.lengths != np.bincount(a.lists.lengths).argmax()).sum(),
+            say.lengths),
+)  # fmt: skip
+
+
+def audit(
+    negatives: Any,
+    positives: ArrayLike | None,
+    interactions: Any = None,
+    *,
+    instances: ArrayLike | None = None,
+    places: ArrayLike | None = None,
+) -> Audit:
+    """Return what lists of sampled negatives give away: faults, and how they were drawn.
+
+    Parameters
+    ----------
+    negatives
+        Labels of items: an array of shape (P, m), P lists, or one list that all instances share.
+    positives
+        Label of the relevant item of each of the P instances, or None if unknown.
+    interactions
+        The training part: :class:`Interactions`, or pairs (instance, item) of shape (size, 2).
+        They give the popularity of items, the history of instances, and the catalogue, to which
+        negatives and relevant items also belong.
+    instances
+        Label of each instance, as in ``interactions``; by default 0..P-1.
+    places
+        Place of each relevant item in a list that holds it with its negatives, from 1; None if
+        the file does not say.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a list is empty, a label is neither text nor a whole number, or labels of
+        the lists and of ``interactions`` have nothing in common.
+
+    Notes
+    -----
+    Tests raise a false alarm once in 300 audits of clean lists. α is estimated from unordered lists
+    by maximum likelihood, exactly with and without replacement, over the candidates of each list:
+    without the history and the relevant item, if lists leave them out. Equal lists count once.
+    Items without an interaction are known only because a list names them: neither α nor the tests
+    use them.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> train = [(user, item) for user in range(300) for item in rng.integers(0, 50, 8)]
+    >>> lists = [rng.choice(50, 20, replace=False) for _ in range(300)]
+    >>> result = audit(lists, rng.integers(0, 50, 300), train)
+    >>> result.drawn, result.findings["finding"].tolist()
+    ('without replacement', ['relevant item among its negatives', 'items of the history'])
+    """
+    lists = lists_of(negatives, positives, interactions, instances, places)
+    size, row = len(lists.items), lists.row
+    popularity = np.ones(size) if lists.popularity is None else lists.popularity
+    keys = row * size + lists.item  # only equal items of a list have equal keys
+    repeated = np.append(False, keys[1:] == keys[:-1])
+    same: dict[bytes, list[int]] = {}
+    for place, part in enumerate(np.split(lists.item, np.cumsum(lists.lengths)[:-1])):
+        same.setdefault(part.tobytes(), []).append(place)
+    first = [rows[0] for rows in same.values()]
+    counts = np.isin(row, first)  # equal lists count once
+    fair, excluded = counts & (popularity[lists.item] > 0), csr_array(lists.seen.shape)
+    holds, left_out = [], []
+    for marks in (lists.positive, lists.seen):
+        places_of = np.repeat(np.arange(len(lists.lengths)), np.diff(marks.indptr)) * size
+        marked = np.append(places_of + marks.indices, -1)
+        holds.append(marked[np.searchsorted(marked[:-1], keys)] == keys)
+        # Items were left out if draws hold fewer of them than uniform draws from all items would.
+        hits = int((holds[-1] & counts).sum())
+        chance = lists.lengths[first] @ np.diff(marks.indptr)[first] / size
+        left_out.append(not hits or bool(pdtr(hits, chance) < LEVEL))
+        if left_out[-1]:
+            fair, excluded = fair & ~holds[-1], excluded + marks
+    excluded.data = np.minimum(excluded.data, 1)
+    number = np.searchsorted(first, row)
+    draws = Draws(len(first), number[fair], lists.item[fair], csr_array(excluded[first]))
+    # The number of equal pairs of draws tells whether items were drawn anew.
+    quick = fit(draws, popularity, once=False)
+    weight, m = np.maximum(draws.totals(quick.weights), 1e-300), draws.lengths
+    chance = m * (m - 1) / 2 @ (draws.totals(quick.weights**2) / weight**2)
+    times = np.unique(keys[fair], return_counts=True)[1]
+    pairs = times @ (times - 1) / 2
+    drawn = ONCE if pdtr(pairs, chance) < LEVEL else AGAIN if pairs else EITHER
+    if once := drawn != AGAIN:
+        fair &= ~repeated
+        draws = draws._replace(row=number[fair], item=lists.item[fair])
+    options = lists.items, lists.popularity is not None, once, float(np.nan_to_num(quick.alpha))
+    model = _model(draws, popularity, *options)
+    weights = np.where((popularity > 0) | model[-1].popular, model[-1].weights, 1.0)
+    before = 0 if repeated.any() else _before_removal(lists.lengths[first], draws, weights)
+    drawn = COLLAPSED if before else drawn
+    groups, (holds_positive, holds_seen) = [*same.values()], holds
+    faults = repeated, holds_positive, holds_seen, left_out[1]
+    return Audit(lists, groups, *faults, drawn, before, *model)
+
+
+def _model(
+    draws: Draws, popularity: Floats, labels: Any, known: bool, once: bool, alpha: float
+) -> tuple[float, pd.DataFrame, Pool | None, Fitted]:
+    """Return the test of uniformity, its deciles, the pool, and the weights of the draws."""
+    fitted = fit(draws, popularity, once, alpha)
+    uniform = (popularity > 0).astype(np.float64)
+    p, deciles = _evenness(draws, popularity, once) if known else (np.nan, pd.DataFrame())
+    if not fitted.popular:
+        times = draws.lengths / np.maximum(draws.totals(uniform), 1)
+        times = -np.log1p(-np.minimum(times, 1 - 1e-9)) if once else times
+        fitted = fitted._replace(weights=uniform, times=times)
+    # The number of times that the clock of each item is expected to have rung.
+    rings = fitted.weights * (fitted.times.sum() - draws.excluded.T @ fitted.times)
+    drawn = np.bincount(draws.item, minlength=len(rings)) > 0
+    never, expected = int((~drawn & (rings > 0)).sum()), float(np.exp(-rings[rings > 0]).sum())
+    low, high = np.flatnonzero(drawn)[[0, -1]] if drawn.any() else (0, len(rings) - 1)
+    cut = max(rings[:low].sum(), rings[high + 1 :].sum()) > -np.log(LEVEL / 2)
+    if not cut and not (never and gammainc(never, expected) < LEVEL):
+        return p, deciles, None, fitted
+    # Judge the weights again, among the items that can be drawn.
+    pool = Pool(never, expected, (labels[low], labels[high]) if cut else None)
+    reach = np.isin(np.arange(len(rings)), np.arange(low, high + 1)) if cut else drawn
+    p, deciles, _, fitted = _model(draws, popularity * reach, labels, known, once, alpha)
+    return p, deciles, pool, fitted
+
+
+def _evenness(draws: Draws, popularity: Floats, once: bool) -> tuple[float, pd.DataFrame]:
+    """Return the p-value of uniform draws (a χ² test over tenths of the items) and the tenths."""
+    order = np.argsort(popularity, kind="stable")[(popularity == 0).sum() :]
+    bins = np.array_split(order, int(np.clip(min(len(draws.row) // 5, len(order)), 1, 10)))
+    member = np.array([np.isin(np.arange(len(popularity)), part) for part in bins]).T * 1.0
+    shares, m = draws.totals(member), draws.lengths
+    n = np.maximum(shares.sum(axis=1), 1)
+    shares /= n[:, None]
+    spread = m * (n - m) / np.maximum(n - 1, 1) if once else m
+    covariance = np.diag(spread @ shares) - (shares * spread[:, None]).T @ shares
+    drawn, expected = member[draws.item].sum(axis=0), m @ shares
+    off, rank = drawn - expected, np.linalg.matrix_rank(covariance, hermitian=True)
+    p = chdtrc(rank, off @ np.linalg.pinv(covariance, hermitian=True) @ off) if rank else np.nan
+    ends = np.array([(popularity[part[0]], popularity[part[-1]], len(part)) for part in bins]).T
+    std = np.sqrt(np.diag(covariance).clip(0))
+    table = pd.DataFrame(dict(zip(BINS, (*ends, drawn, expected, std), strict=True)))
+    return float(p), table.astype(dict.fromkeys(BINS[:4], int))
+
+
+def _before_removal(lengths: Ints, draws: Draws, weights: Floats) -> int:
+    """Return how many draws with replacement leave lists of these lengths without duplicates, or 0.
+
+    The number of different items is taken as a normal variable.
+    """
+    longest = int(lengths.max())
+    if not np.ptp(lengths) or draws.size < _SAMPLE:
+        return 0
+    p = weights * (1 - draws.excluded[:_SAMPLE].toarray())
+    p = np.minimum(p / np.maximum(p.sum(axis=1, keepdims=True), 1e-300), 1 - 1e-9)
+    missed = {size: np.exp(size * np.log1p(-p)) for size in range(longest, 2 * longest + 1)}
+    means = {size: float((1 - out).sum(axis=1).mean()) for size, out in missed.items()}
+    size = min(means, key=lambda size: abs(means[size] - lengths.mean()))
+    variance = (missed[size] * (1 - missed[size])).sum(axis=1)
+    variance -= size * (p * missed[size]).sum(axis=1) ** 2
+    steps = (np.arange(size + 2) - 0.5 - means[size]) / max(variance.mean(), 1e-12) ** 0.5
+    shares = np.bincount(lengths, minlength=size + 1)[: size + 1] / len(lengths)
+    return size * int(np.abs(shares - np.diff(ndtr(steps))).sum() / 2 < _ALIKE)

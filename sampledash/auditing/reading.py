@@ -1,0 +1,78 @@
+"""Lists of negatives in files: NCF's ``.test.negative``, or a table of instances and items."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import numpy as np
+
+from sampledash.auditing.audit import Audit, audit
+from sampledash.checks import shown
+from sampledash.lab.reading import open_interactions
+from sampledash.readers import upload_limits as limits
+from sampledash.readers.columns import bare
+from sampledash.readers.tables import headers_of
+from sampledash.readers.upload_limits import PathOrBuffer, ReadError
+
+_File = tuple[PathOrBuffer, str]  # a file and its name in messages
+_LIST = re.compile(r"\s*\(\s*([^,()]+?)\s*,\s*([^()]+?)\s*\)\s+(\S.*)")
+
+
+def audit_files(lists: _File, train: _File | None = None) -> Audit:
+    """Return the audit of a file with lists of negatives; ``train`` is a file of interactions.
+
+    In a text file, each list is a line ``(user,item)``, then negatives, with tabs between them. A
+    table has a row for each instance and item and, if it holds relevant items too, a column
+    ``relevant`` (1 or 0). An instance with several relevant items has a list for each.
+
+    Raises
+    ------
+    ReadError
+        A ``ValueError`` whose message names file, line, value and remedy in one sentence.
+    """
+    data, name = limits.load(*lists)
+    text = limits.kind_of(data, name) == "text" and data.lstrip().startswith(b"(")
+    rows = zip(*(_of_text if text else _of_table)(data, name), strict=True)
+    instances, positives, places, negatives = (x if x[0] is not None else None for x in rows)
+    opened = train and open_interactions(train[0], name=train[1])
+    table: Any = opened and opened.interactions
+    return audit(negatives, positives, table, instances=instances, places=places)
+
+
+def _of_text(data: bytes, name: str) -> list[tuple[Any, ...]]:
+    """Return instance, relevant item, no place, and negatives of each line."""
+    limits.check_utf8(data, name)
+    rows = []
+    for line, row in enumerate(data.decode().splitlines(), 1):
+        if (match := _LIST.fullmatch(row)) is not None:
+            rows.append((match[1], match[2], None, match[3].split()))
+        elif row.strip():
+            raise ReadError(
+                f"{name}, line {line}: {shown(row[:30])} is no list; write (user,item), then its "
+                "negatives, with tabs between them"
+            )
+    return rows
+
+
+def _of_table(data: bytes, name: str) -> list[tuple[Any, ...]]:
+    """Return instance, relevant item, its place among the negatives, and negatives of each list."""
+    headers = headers_of(data, limits.kind_of(data, name))
+    column = next((header for header in headers if bare(header) == "relevant"), "")
+    table = open_interactions(io.BytesIO(data), name=name, rating=column, time="").interactions
+    marks = np.zeros(table.size) if table.rating is None else table.rating
+    if (odd := marks[(marks != 0) & (marks != 1)]).size:
+        raise ReadError(f"{name}: a cell of {column!r} is {odd[0]:g}; write 1 or 0")
+    rows: list[tuple[Any, ...]] = []
+    ends, order = np.cumsum(np.bincount(table.user))[:-1], np.argsort(table.user, kind="stable")
+    for instance, part in zip(table.users, np.split(order, ends), strict=True):
+        labels, there = table.items[table.item[part]], marks[part] == 1
+        lacks = "negative" if there.all() else "relevant item" if not there.any() else ""
+        if column and lacks:
+            raise ReadError(f"{name}: instance {shown(instance)} has no {lacks}; add one")
+        # Other relevant items of the instance do not count in the place of a relevant item.
+        places = np.cumsum(~there) + 1
+        rows += [(instance, labels[x], places[x], labels[~there]) for x in np.flatnonzero(there)]
+        rows += [] if column else [(instance, None, None, labels)]
+    return rows

@@ -1,0 +1,79 @@
+"""The Correct page for lists of negatives: what they give away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from sampledash.analyses import memory
+from sampledash.analyses.audit import pictures
+from sampledash.auditing.audit import Audit
+from sampledash.auditing.reading import audit_files
+from sampledash.dashboard import page, state
+from sampledash.dashboard.uploads import Upload, template, upload, uploaded
+from sampledash.report.escape import escaped
+from sampledash.report.templates import texts
+from sampledash.types import Progress
+
+SOURCES = ("An example", "Upload a file")
+OFFERED: state.Offered = {"lists_source": (SOURCES, SOURCES[0])}
+HELP = texts(Path(__file__).with_suffix(".txt"))
+
+
+def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
+    """Draw the part of the page for lists of negatives."""
+    headline, picture = st.container(key="given_headline"), st.container(key="given_answer")
+    page_defaults = {**defaults, "lists_source": SOURCES[0]}
+    with row:
+        upload_them = page.segments("Lists", SOURCES, "lists_source") == SOURCES[1]
+        page.copy_link(page_defaults)
+    page.note(page_defaults)
+    check = _files if upload_them else list[Upload]
+    result, problem = page.answer("audit", check, _audit, lambda _: "Auditing the lists")
+    dim = problem is not None
+    with headline:
+        if problem is not None:
+            problem.show()
+        if result is None or (problem is not None and problem.asking):
+            return
+        page.say(escaped(result.sentence), dim=dim)
+    with picture:
+        known = len(result.deciles) > 0
+        if known:
+            fig = pictures.drawn(result, dark=page.is_dark())
+            page.picture(fig, key="audit_drawn", dim=dim, alt=HELP["drawn"])
+        example = "" if upload_them else f" {HELP['example']}"
+        st.caption(HELP["drawn" if known else "no train"] + example)
+        words = result.findings[["finding", "detail"]].map(escaped)
+        if len(words):
+            page.table(words.set_axis(["Finding", "In words"], axis=1), result.findings, "findings")
+
+
+def _files() -> list[Upload]:
+    """Draw two uploaders; return the lists and, if it was given, the training part."""
+    label = "The training part, if you have it"
+    place = st.container()
+    train = st.file_uploader(label, key="train_file", help=HELP["train_file"])
+    last = uploaded([train] if train else None, "_train_file")
+    button = partial(template, "Template", "test.negative", "test.negative", "text/plain", "lists")
+    label, words = "Lists of negatives, as text or a table", (HELP["lists_file"], HELP["asking"])
+    with place:
+        lists = upload(label, button, key="lists_file", help=words[0], asking=words[1])
+    if len(lists.names) > 1:
+        raise ValueError("lists of negatives are one file: remove the other")
+    return [lists, *([last] if last else [])]
+
+
+def _audit(files: list[Upload], report: Progress) -> Audit:
+    """Return the audit of files, or of an example if there are none."""
+    report(0)
+    sources = [(BytesIO(file.contents[0]), file.names[0]) for file in files]
+    key = ("audit", *(file.ident for file in files))
+    make = partial(audit_files, *sources) if files else pictures.example
+    return memory.cached(key, make, shared=not files, large=True)

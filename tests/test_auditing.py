@@ -1,0 +1,89 @@
+"""The audit of lists of negatives, against made lists and enumeration."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_array
+
+import sampledash as sd
+from sampledash.auditing.weights import Draws, fit
+from sampledash.command_line import main
+from tests.benchmarks import audits
+from tests.dashboard.driver import Page
+
+
+@pytest.mark.parametrize("benchmark", [audits.alarms, audits.coverage], ids=lambda b: b.__name__)
+def test_clean_lists_raise_no_alarm_and_the_interval_covers_alpha(benchmark):
+    assert [str(result) for result in benchmark(quick=True) if not result.exact] == []
+
+
+@pytest.mark.parametrize("faults", [(), *((x,) for x in audits.FAULTS), tuple(audits.FAULTS)])
+def test_faults_are_found_alone_and_together(faults):
+    ways = [None] if len(faults) == 1 else [0, 1, 2, 3]
+    seeds = 20 // len(ways)
+    assert not any(audits.missed(*faults, seeds=seeds, way=way) for way in ways)
+
+
+def test_alpha_is_the_maximum_of_the_likelihood_of_all_orders_of_drawing():
+    rng, popularity = np.random.default_rng(3), np.array([1.0, 2, 5, 9, 20, 50])
+    lists = [rng.choice(6, 3, replace=False, p=popularity / popularity.sum()) for _ in range(40)]
+
+    def surprise(alpha):
+        w, total = popularity**alpha, 0.0
+        for drawn in lists:
+            orders = itertools.permutations(w[drawn])
+            ways = (np.prod([x / (w.sum() - sum(o[:i])) for i, x in enumerate(o)]) for o in orders)
+            total -= np.log(sum(ways))
+        return total
+
+    draws = Draws(40, np.repeat(np.arange(40), 3), np.ravel(lists), csr_array((40, 6)))
+    fitted, best = fit(draws, popularity, once=True), minimize_scalar(surprise, (0, 1)).x
+    assert fitted.alpha == pytest.approx(best, abs=1e-3 * fitted.error)
+    bend = (surprise(best + 1e-3) - 2 * surprise(best) + surprise(best - 1e-3)) / 1e-6
+    assert fitted.error == pytest.approx(bend**-0.5, rel=1e-3)
+
+
+def test_duplicates_that_were_removed_show_in_the_lengths():
+    # RecBole draws 100 of 3,706 with replacement; a list then has 98.7 items on average.
+    data = audits.made(1, n=3706, m=100, once=False)
+    data["negatives"] = [np.unique(part) for part in data["negatives"]]
+    result = sd.audit(**data)
+    assert (result.before_removal, "duplicates removed" in result.drawn) == (100, True)
+    assert result.findings["finding"].tolist() == ["lists of different length"]
+
+
+def test_lists_without_interactions_and_one_list_for_all_are_told():
+    result = sd.audit(["a", "b", "c"], ["a", "x"])
+    names = ["relevant item among its negatives", "lists that are shared"]
+    assert result.findings["finding"].tolist() == names
+    assert np.isnan([result.alpha, result.uniform_p, *result.alpha_interval]).all()
+
+
+def test_command_page_and_python_say_the_same_of_the_files_of_ncf(tmp_path, capsys):
+    data = audits.made(4)
+    ends = zip(data["positives"], data["negatives"], strict=True)
+    lines = ["\t".join([f"({row},{end})", *map(str, part)]) for row, (end, part) in enumerate(ends)]
+    texts = "\n".join(lines), "\n".join(f"{u}\t{i}\t5\t9" for u, i in data["interactions"])
+    paths = [tmp_path / "ml.test.negative", tmp_path / "ml.train.rating"]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    assert main(["audit", str(paths[0]), "--train", str(paths[1]), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    result = sd.audit(**data | {"places": None})
+    assert told["sentences"] == [result.sentence]
+    assert (told["alpha"], told["uniform_p"]) == (result.alpha, result.uniform_p)
+    assert told["deciles"] == result.deciles.to_dict("records")
+    at = Page("correct", what="Negatives")
+    assert "is simulated" in at.captions
+    assert "25 of 500 lists hold their own relevant item" in at.headline
+    at.pick("lists_source", "Upload a file")
+    at.file_uploader(key="lists_file").upload(paths[0].name, texts[0].encode())
+    at.file_uploader(key="train_file").upload(paths[1].name, texts[1].encode())
+    assert result.sentence.replace("^", "") in at.run().headline.replace("\u00a0", " ")
+    rows = [f"{user},{item},{int(not item)}" for user in range(9) for item in range(5)]
+    text = "\n".join(["instance,item,relevant", *rows])
+    at.file_uploader(key="lists_file").upload("lists.csv", text.encode())
+    assert "comes first in 9 of 9 lists" in at.run().headline
