@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.by_weight import CLASSES, classes_of, law
+from sampledash.by_weight import classes_of, law
 
 WITHOUT, WITH = "popularity-without-replacement", "popularity"
 
@@ -111,10 +111,19 @@ def test_one_weight_is_uniform_and_a_verdict_has_the_same_numbers():
 
 
 def test_classes_have_the_weight_of_their_items():
-    kind, weight = classes_of([3, 0, 3, 8])
-    assert weight[kind].tolist() == [3, 0, 3, 8]
-    many = np.arange(1, 5_000.0)
-    kind, weight = classes_of(many)
-    assert len(weight) <= CLASSES
-    assert weight[kind].sum() == pytest.approx(many.sum())
-    assert np.all(np.diff(weight) > 0)
+    parts, weights = classes_of([3, 0, 3, 8])
+    np.testing.assert_allclose(parts @ weights, [3, 0, 3, 8], rtol=1e-14)
+    assert np.all((parts == 0) | (parts == 1))
+    many = np.random.default_rng(1).pareto(0.8, 3_000)
+    parts, weights = classes_of(many)
+    assert len(weights) <= 33
+    np.testing.assert_allclose(parts @ weights, many, atol=1e-4 * many.max())
+    exact, m = np.eye(300), 30
+    above = np.arange(300) < 20
+    for some in (many[:300], np.r_[many[:290], np.zeros(10)]):
+        laws = []
+        for parts, weights in (classes_of(some), (exact, some)):
+            every = parts.sum(axis=0)
+            classes = np.stack([above @ parts, 0 * every, every, weights])[None]
+            laws.append(law(classes, m)[0])
+        np.testing.assert_allclose(*laws, atol=2e-5)
