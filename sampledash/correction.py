@@ -206,20 +206,13 @@ class Fit:
 
 
 @lru_cache(maxsize=1024)
-def vector(
-    recipe: Correction, metric: Metric, sampling: Sampling, position: int
-) -> tuple[Floats, str | None]:
+def vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
     """Return the corrected values, not yet multiplied by ``metric.scale``, and a warning or None.
 
     The values have shape (m + 1,) and are read-only. They are for the relevant item at
     ``position`` in its instance (1 is the best-ranked relevant item). The candidates of this item,
     ``sampling.n``, do not include the other relevant items. A prior of another length is resized.
     """
-    values, note = _vector(recipe, metric, sampling, position)
-    return _read_only(values), note
-
-
-def _vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
     design = sampling.design
     check_metric(metric, sampling.scheme)
     # Two cases need no fit. Sampled AUC and ATOP are unbiased under uniform sampling (section
@@ -230,7 +223,8 @@ def _vector(recipe: Correction, metric: Metric, sampling: Sampling, position: in
     solve = recipe.kind.solve
     if recipe.kind.fitted and (unbiased or complete):
         solve = _as_sampled
-    return solve(recipe, metric, sampling, position)
+    values, note = solve(recipe, metric, sampling, position)
+    return _read_only(values), note
 
 
 def _as_sampled(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:

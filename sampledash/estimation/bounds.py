@@ -326,9 +326,8 @@ def _within_limits(
     low, high = _hull(ranges)
     if shape is None:
         return low, high
-    return clipped(
-        *mean_of_some(metric, stratum, low, high, half), *worst_and_best(metric, stratum)
-    )
+    possible = worst_and_best(metric, stratum)
+    return clipped(*mean_of_some(metric, stratum, low, high, half), *possible)
 
 
 def bounds_from_table(
