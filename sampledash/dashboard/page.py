@@ -216,10 +216,8 @@ def packed(data: Any) -> bytes:
 
 def _file(name: str) -> str:
     """Return the name of a download, without extension: it contains ``name`` and the settings."""
-    settings = [
-        f"{key}-{x.replace(',', '').replace(' ', '-')}" for key, x in state.setting().items()
-    ]
-    return "-".join(["sampledash", name, *settings])
+    settings = (f"{key}-{text}" for key, text in state.setting().items())
+    return "-".join(["sampledash", name, *settings]).replace(",", "").replace(" ", "-")
 
 
 def moving(fig: go.Figure, *, key: str, alt: str) -> None:
@@ -310,18 +308,9 @@ def segments(
     """
     offered = list(names)
     first = offered[0] if default is None else default
-    chosen = st.segmented_control(
-        label,
-        offered,
-        default=first,
-        required=True,
-        key=key,
-        bind="query-params",
-        help=help,
-        wrap=True,
-        label_visibility="collapsed" if hidden else "visible",
-    )
-    return chosen or first
+    options: dict[str, Any] = {"key": key, "bind": "query-params", "help": help, "wrap": True}
+    options["label_visibility"] = "collapsed" if hidden else "visible"
+    return st.segmented_control(label, offered, default=first, required=True, **options) or first
 
 
 def metric_chips() -> None:
@@ -410,10 +399,8 @@ def take(table: Made, name: str) -> None:
     with st.container(horizontal=True, gap="small", key=f"take_{name}"):
         for label, writer, end, mime in FORMATS:
             options = {"type": "tertiary", "key": f"take_{name}_{end}"}
-            about = f"The whole table as {label}."
-            download(
-                label, partial(render, writer), f"{_file(name)}.{end}", mime, help=about, **options
-            )
+            options["help"] = f"The whole table as {label}."
+            download(label, partial(render, writer), f"{_file(name)}.{end}", mime, **options)
 
 
 def cells(printed: pd.DataFrame) -> None:

@@ -74,15 +74,8 @@ class Question:
     def orders(self, progress: Progress | None = None) -> Orders:
         """Return the sampled order of the systems at every m; if :attr:`fits`, only at a few m."""
         m_max, m_values = where_to_look(self.sets, self.m, self.protocol)
-        return memory.orders(
-            self.metrics,
-            self.sets,
-            m_max,
-            self.protocol,
-            shared=self.shared,
-            progress=progress,
-            m_values=m_values,
-        )
+        q: Any = self.metrics, self.sets, m_max, self.protocol
+        return memory.orders(*q, shared=self.shared, progress=progress, m_values=m_values)
 
     @remembered
     def exact(self) -> Floats:

@@ -202,17 +202,11 @@ def check(
         if slow:
             note = f"{' and '.join(slow)} left out: drawn up to m = {count(LIVE)}."
             names = [x for x in names if x not in slow]
-    return Question(
-        metric,
-        sampling,
-        tuple(recipes[x] for x in names),
-        recipes[chosen["take"]],
-        weight,
-        SIZES[chosen["instances"]],
-        Prior(chosen["prior"], b"" if custom is None else custom(sampling.n).tobytes()),
-        rank_grid(sampling.n, keep=jumps(sampling, metric)),
-        note,
-    )
+    drawn, taken = tuple(recipes[x] for x in names), recipes[chosen["take"]]
+    prior = Prior(chosen["prior"], b"" if custom is None else custom(sampling.n).tobytes())
+    ranks = rank_grid(sampling.n, keep=jumps(sampling, metric))
+    instances = SIZES[chosen["instances"]]
+    return Question(metric, sampling, drawn, taken, weight, instances, prior, ranks, note)
 
 
 class Tradeoff(NamedTuple):

@@ -106,9 +106,8 @@ def family(
     top = float(drawn[-1].max())
     axes, place = _axes(ranks, log, top, most=7), np.log10 if log else np.asarray
     ends = axes["xaxis"]["range"], axes["yaxis"]["range"]
-    names = names_at(
-        texts, colors, place(ranks), drawn, *ends, height=height - 90, clear=[float(place(at))]
-    )
+    options: dict[str, Any] = {"height": height - 90, "clear": [float(place(at))]}
+    names = names_at(texts, colors, place(ranks), drawn, *ends, **options)
     return theme.figure(
         [
             theme.curve(*theme.steps(ranks, y), line, text)

@@ -118,10 +118,8 @@ def _over_instances(focus: Focus) -> None:
     st.markdown(words.over_instances(focus, table))
     head = rows.head(page.MOST_ROWS)
     fig = pictures.differences(head, dark=page.is_dark())
-    differences = zip(head["better"], head["worse"], head["difference"].map(points), strict=True)
-    alt = "; ".join(
-        f"{plain(better)} − {plain(other)}: {size}" for better, other, size in differences
-    )
+    names = head["better"].map(plain) + " − " + head["worse"].map(plain)
+    alt = "; ".join(names + ": " + head["difference"].map(points))
     page.picture(fig, key="consistency_differences", alt=alt)
     page.table(tables.significance(rows), table, "significance")
     again = words.TEXTS["repeated"] + " " if focus.result.question.source.averaged else ""
