@@ -16,7 +16,7 @@ from sampledash.expectation import prior_weights, resize_prior
 from sampledash.metrics import Metric, as_metric
 from sampledash.rows import Live
 from sampledash.sampling import Sampling, check_metric, mean_and_variance, moments, require_sampling
-from sampledash.types import Floats
+from sampledash.types import Floats, frozen
 
 CorrectionName = Literal[
     "uncorrected", "rank-estimate", "least-squares", "monotone", "bias-variance"
@@ -103,9 +103,7 @@ class Correction:
         if self.prior is not None:
             if not self.kind.fitted:
                 raise ValueError(f"prior has no effect on {self.name!r}: leave it out")
-            prior = prior_weights(self.prior)
-            prior.setflags(write=False)
-            object.__setattr__(self, "prior", prior)
+            object.__setattr__(self, "prior", frozen(prior_weights(self.prior)))
 
     @property
     def _key(self) -> tuple[object, ...]:
@@ -151,7 +149,7 @@ class Correction:
         if self.prior is not None:
             prior_weights(self.prior, sampling.n)  # raises ValueError for a wrong length
         values, note = vector(self, metric, sampling, 1)
-        return Fit(self, metric, sampling, _read_only(values * metric.scale(1)), note)
+        return Fit(self, metric, sampling, frozen(values * metric.scale(1)), note)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +222,7 @@ def vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int
     if recipe.kind.fitted and (unbiased or complete):
         solve = _as_sampled
     values, note = solve(recipe, metric, sampling, position)
-    return _read_only(values), note
+    return frozen(values), note
 
 
 def _as_sampled(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
@@ -347,11 +345,6 @@ def usable(label: str, gamma: float) -> Correction:
     if not made.usable:
         raise ValueError("gamma = 0 has no usable vector beyond m of about 20: take gamma above 0")
     return made
-
-
-def _read_only(values: Floats) -> Floats:
-    values.setflags(write=False)
-    return values
 
 
 def correction(

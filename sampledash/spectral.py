@@ -69,7 +69,7 @@ from sampledash import checks, least_squares
 from sampledash.metrics import Metric
 from sampledash.quadrature import off_diagonal
 from sampledash.sampling import Sampling, require_sampling
-from sampledash.types import Floats
+from sampledash.types import Floats, frozen
 
 LARGEST = 10_000  # largest n for which this module sums over all ranks
 #: A table of values of polynomials with at most this many entries is cached for the next metric.
@@ -146,8 +146,7 @@ def _eigenvalues(sampling: Sampling) -> Floats:
         values = np.zeros(m + 1)
         values[: len(known)] = np.clip(known[::-1], 0, 1)
         values[n:] = 0  # at most n eigenvalues are not 0; the others are rounding errors
-    values.setflags(write=False)
-    return values
+    return frozen(values)
 
 
 def retained(sampling: Sampling, gamma: float) -> Floats:

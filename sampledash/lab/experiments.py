@@ -77,15 +77,11 @@ def ranked(
     return (yield from within(ranking, 0.5, 1))
 
 
+_TABLE_2 = dict(zip(TABLE_2["system"], TABLE_2["recommender"], strict=True))
 #: The experiments of sections 6 and 9 of Krichene & Rendle, and of Table 2 of Steck.
 EXPERIMENTS = {
     "krichene": Experiment("last 1", OF_THE_PAPERS),
-    "steck": Experiment(
-        "last 5 halved seed=0 seen=kept",
-        dict(zip(TABLE_2["system"], TABLE_2["recommender"], strict=True)),
-        least_rating=5,
-        each_pair=True,
-    ),
+    "steck": Experiment("last 5 halved seed=0 seen=kept", _TABLE_2, least_rating=5, each_pair=True),
 }
 
 

@@ -270,8 +270,7 @@ def movielens_curves(
 
     The picture is shaded at every m at which the order of at least one pair is not right.
     """
-    sets, orders = example(result.MOVIELENS), result.movielens_orders(metric, recipe)
-    pairs = result.pairs_in_order(metric, sets)
+    sets, (orders, pairs) = example(result.MOVIELENS), result.movielens_orders(metric, recipe)
     keep = orders.m_values <= result.MOVIELENS_M
     flips = sorted({x for i, j in pairs for x in orders.flips(i, j, 0) if x <= result.MOVIELENS_M})
     wrong = np.any([orders.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
