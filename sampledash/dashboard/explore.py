@@ -154,13 +154,7 @@ def _check() -> Question:
         raise ValueError("no metric is chosen: pick at least one above the picture")
     rank = int(state.value("rank", DEFAULTS))
     metrics[0](rank, sampling.n)  # raises a ValueError for a rank that is not in 1..n
-    if m > LIVE:
-        page.require_agreed(
-            sampling,
-            f"m = {count(m)} takes a moment: "
-            f"up to m = {count(LIVE)} the picture follows by itself.",
-            f"Compute m = {count(m)}",
-        )
+    page.require_agreed(sampling, m, "a moment")
     return _question(settings, rank)
 
 
@@ -178,10 +172,10 @@ def _sentence(result: Result) -> str:
 
 def _drawn(result: Result, dark: bool, before: Before = ()) -> theme.Picture:
     """Return the picture with a panel per metric; pinned curves are behind the current curves."""
-    q, many = result.question, len(result.question.metrics)
+    q = result.question
     options: dict[str, Any] = {"m": q.sampling.m, "at": q.rank, "log": q.top is None, "dark": dark}
-    options |= {"narrow": many > 1, "height": 380 if many <= 3 else 280}
-    every = [pictures.expected_curve(x, *result.drawn(x), **options) for x in q.metrics]
+    options["panels"] = len(q.metrics)
+    every = [pictures.expected_curve(x, result.drawn(x), **options) for x in q.metrics]
     return theme.behind(theme.beside(every), before)
 
 

@@ -19,6 +19,7 @@ from plotly.utils import PlotlyJSONEncoder
 
 from sampledash.analyses import choices, memory, theme
 from sampledash.dashboard import scripts, state
+from sampledash.grids import LIVE
 from sampledash.report import tables
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, unbroken
@@ -132,11 +133,13 @@ def say(sentence: str, badge: str = "", *, dim: bool = False) -> None:
     st.markdown(f"### {badge}{f':gray[{sentence}]' if dim else sentence}")
 
 
-def require_agreed(what: Hashable, sentence: str, button: str) -> None:
-    """Raise a Problem until the reader clicks its button, which allows the long work ``what``."""
+def require_agreed(what: Hashable, m: int, duration: str) -> None:
+    """For large m, raise a Problem until the reader clicks its button, which allows ``what``."""
     agreed: set[Hashable] = st.session_state.setdefault("_agreed", set())
-    if what not in agreed:
-        raise Problem(sentence, (button, lambda: agreed.add(what)), asking=True)
+    if m > LIVE and what not in agreed:
+        smaller = f"up to m = {count(LIVE)} the picture follows by itself."
+        button = f"Compute m = {count(m)}", lambda: agreed.add(what)
+        raise Problem(f"m = {count(m)} takes {duration}: {smaller}", button, asking=True)
 
 
 def asked(what: Hashable, key: str, label: str, help: str) -> bool:

@@ -490,10 +490,8 @@ def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
 
 def _largest_entropy(learner: Learner, iterations: int, start: Floats) -> Floats:
     shares, errors = _squared_errors(learner.outcomes)
-    masses = [
-        maximum_entropy(learner.laws, learner.support.ranks, p, c)
-        for p, c in zip(np.atleast_2d(shares), np.atleast_2d(errors), strict=True)
-    ]
+    runs = zip(np.atleast_2d(shares), np.atleast_2d(errors), strict=True)
+    masses = [maximum_entropy(learner.laws, learner.support.ranks, *run) for run in runs]
     return np.reshape(masses, (*shares.shape[:-1], -1))
 
 

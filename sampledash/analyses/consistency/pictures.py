@@ -489,21 +489,16 @@ class MeanLaw:
 
 
 def histogram(
-    metric: str,
-    systems: Sequence[str],
-    runs: Sequence[Floats],
-    laws: Sequence[MeanLaw],
-    places: Sequence[int],
-    *,
-    dark: bool = False,
+    metric: str, systems: Sequence[tuple[str, Floats, MeanLaw, int]], *, dark: bool = False
 ) -> go.Figure:
     """Draw each system's means in repeated runs as bars, and their exact distribution as a line.
 
-    ``places`` are the positions of the systems in the legend, which determine their colours.
+    ``systems`` holds the name of each system, its means, their exact distribution, and the position
+    of the system in the legend, which determines its colour.
     """
     data: list[dict[str, Any]] = []
     top = 0.0
-    for name, values, law, place in zip(systems, runs, laws, places, strict=True):
+    for name, values, law, place in systems:
         line, edges = theme.system_line(place, dark), bin_edges(values, law)
         middle = theme.in_percent((edges[:-1] + edges[1:]) / 2)
         shown = theme.in_percent(np.histogram(values, edges)[0] / max(len(values), 1))

@@ -88,11 +88,8 @@ class Result:
 
 def compute(q: Question, progress: Progress | None = None) -> Result:
     """Return the curves for these settings, and their values at the chosen rank."""
-    return Result(
-        q,
-        curves(q.metrics, q.sampling, q.ranks, progress),
-        curves(q.metrics, q.sampling, np.array([q.rank])),
-    )
+    everywhere = curves(q.metrics, q.sampling, q.ranks, progress)
+    return Result(q, everywhere, curves(q.metrics, q.sampling, np.array([q.rank])))
 
 
 def curves(

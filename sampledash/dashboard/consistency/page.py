@@ -140,7 +140,8 @@ def _below(focus: Focus) -> None:
             with fold:
                 st.caption("Every pair and metric at this m: state, right from, chance in one run.")
                 page.take(lambda: result.verdict, "verdict")
-        tabs.paper_button(focus)
+        if st.button("For your paper", icon=":material/article:", key="paper", type="primary"):
+            tabs.for_paper(focus)
     tabs.show(focus)
 
 

@@ -141,14 +141,8 @@ def _question(given: Given | None) -> Question:
     if chosen["prior"] == OWN and given is None:
         raise Problem(LACKING, asking=True)
     q = check({key: state.value(key) for key in state.DEFAULTS}, chosen, given)
-    m = count(q.sampling.m)
-    if q.sampling.m > LIVE:
-        page.require_agreed(
-            (q.metric, q.sampling, q.drawn),
-            f"m = {m} takes up to a minute for each fit: "
-            f"up to m = {count(LIVE)} the picture follows by itself.",
-            f"Compute m = {m}",
-        )
+    fits = q.metric, q.sampling, q.drawn
+    page.require_agreed(fits, q.sampling.m, "up to a minute for each fit")
     return q
 
 
