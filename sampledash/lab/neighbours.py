@@ -81,7 +81,7 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     neighbour, and s_ij is 0 unless i is one of the k nearest neighbours of j. These have the
     largest :math:`C_{ij}^2 / n_i`, compared exactly; of equally near items, the smaller index.
     """
-    taken = with_data(history, np.ones(history.nnz))
+    taken = with_data(history, np.ones(history.nnz, np.float32))
     counts = np.bincount(taken.indices, minlength=taken.shape[1]).astype(np.float64)
     n, blocks, squares, size = len(counts), [], np.zeros(len(counts)), 0
     dense = not np.isfinite(k) and 8 * n * n <= LARGEST / 4
@@ -148,7 +148,7 @@ def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
     ridge
         The ridge λ, above 0.
     """
-    taken = with_data(history, np.ones(history.nnz))
+    taken = with_data(history, np.ones(history.nnz, np.float32))
     n = taken.shape[1]
     _check_size(n, 4 * n * n)
     whole = np.empty((n, n), np.float64 if 8 * n * n <= LARGEST / 4 else np.float32)
