@@ -16,7 +16,7 @@ from sampledash.expectation import prior_weights, resize_prior
 from sampledash.metrics import Metric, as_metric
 from sampledash.rows import Live
 from sampledash.sampling import Sampling, check_metric, mean_and_variance, moments, require_sampling
-from sampledash.types import Floats
+from sampledash.types import Floats, frozen
 
 CorrectionName = Literal[
     "uncorrected", "rank-estimate", "least-squares", "monotone", "bias-variance"
@@ -103,9 +103,7 @@ class Correction:
         if self.prior is not None:
             if not self.kind.fitted:
                 raise ValueError(f"prior has no effect on {self.name!r}: leave it out")
-            prior = prior_weights(self.prior)
-            prior.setflags(write=False)
-            object.__setattr__(self, "prior", prior)
+            object.__setattr__(self, "prior", frozen(prior_weights(self.prior)))
 
     @property
     def _key(self) -> tuple[object, ...]:
@@ -151,7 +149,7 @@ class Correction:
         if self.prior is not None:
             prior_weights(self.prior, sampling.n)  # raises ValueError for a wrong length
         values, note = vector(self, metric, sampling, 1)
-        return Fit(self, metric, sampling, _read_only(values * metric.scale(1)), note)
+        return Fit(self, metric, sampling, frozen(values * metric.scale(1)), note)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,20 +204,13 @@ class Fit:
 
 
 @lru_cache(maxsize=1024)
-def vector(
-    recipe: Correction, metric: Metric, sampling: Sampling, position: int
-) -> tuple[Floats, str | None]:
+def vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
     """Return the corrected values, not yet multiplied by ``metric.scale``, and a warning or None.
 
     The values have shape (m + 1,) and are read-only. They are for the relevant item at
     ``position`` in its instance (1 is the best-ranked relevant item). The candidates of this item,
     ``sampling.n``, do not include the other relevant items. A prior of another length is resized.
     """
-    values, note = _vector(recipe, metric, sampling, position)
-    return _read_only(values), note
-
-
-def _vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
     design = sampling.design
     check_metric(metric, sampling.scheme)
     # Two cases need no fit. Sampled AUC and ATOP are unbiased under uniform sampling (section
@@ -230,7 +221,8 @@ def _vector(recipe: Correction, metric: Metric, sampling: Sampling, position: in
     solve = recipe.kind.solve
     if recipe.kind.fitted and (unbiased or complete):
         solve = _as_sampled
-    return solve(recipe, metric, sampling, position)
+    values, note = solve(recipe, metric, sampling, position)
+    return frozen(values), note
 
 
 def _as_sampled(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
@@ -353,11 +345,6 @@ def usable(label: str, gamma: float) -> Correction:
     if not made.usable:
         raise ValueError("gamma = 0 has no usable vector beyond m of about 20: take gamma above 0")
     return made
-
-
-def _read_only(values: Floats) -> Floats:
-    values.setflags(write=False)
-    return values
 
 
 def correction(

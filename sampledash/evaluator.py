@@ -174,12 +174,8 @@ def _decided(counts: _Found, order: Ints, k: int) -> Decided:
     """Return ranks and ties in the given order of items; ``order``: their indices, best first."""
     ranks, ties = np.empty((2, len(order)), dtype=np.int64)
     ranks[order], ties[order] = counts.above + np.arange(1, len(order) + 1), counts.tied
-    within = (ranks <= k).tolist()
-    return Decided(
-        tuple(rank if known else None for rank, known in zip(ranks.tolist(), within, strict=True)),
-        tuple(tied if known else 0 for tied, known in zip(ties.tolist(), within, strict=True)),
-        counts.scored,
-    )
+    known = tuple(rank if rank <= k else None for rank in ranks.tolist())
+    return Decided(known, tuple((ties * (ranks <= k)).tolist()), counts.scored)
 
 
 def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:

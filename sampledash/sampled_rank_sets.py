@@ -14,7 +14,7 @@ from sampledash import checks
 from sampledash.rank_sets import ByDigest, RankSet, digest_of, require_ranks, rounded_mean
 from sampledash.sampling import Sampling, weighted_pmf_sums
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
-from sampledash.types import Flags, Floats, Ints
+from sampledash.types import Flags, Floats, Ints, frozen
 
 #: Significance level of the test of whether m correlates with the rank (:func:`chance_if_set`).
 LEVEL = 1e-3
@@ -345,8 +345,7 @@ class SampledRankSet(ByDigest):
                 # excess.
                 every = [(above[part], (m - above)[part], weight[part])]
                 seen += weighted_pmf_sums("without-replacement", size, every)[0]
-            seen.setflags(write=False)
-            counts.append(seen)
+            counts.append(frozen(seen))
         least, mean, largest = (population_of(self.scheme, x, sizes[-1]) for x in of_n)
         adaptive, ends = bool(self.readings[-1].adaptive), (least, largest) * (least < largest)
         per_m = sizes, tuple(counts)

@@ -63,13 +63,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
+from scipy.linalg import eigvalsh_tridiagonal
 
 from sampledash import checks, least_squares
 from sampledash.metrics import Metric
 from sampledash.quadrature import off_diagonal
 from sampledash.sampling import Sampling, require_sampling
-from sampledash.types import Floats
+from sampledash.types import Floats, frozen
 
 LARGEST = 10_000  # largest n for which this module sums over all ranks
 #: A table of values of polynomials with at most this many entries is cached for the next metric.
@@ -146,8 +146,7 @@ def _eigenvalues(sampling: Sampling) -> Floats:
         values = np.zeros(m + 1)
         values[: len(known)] = np.clip(known[::-1], 0, 1)
         values[n:] = 0  # at most n eigenvalues are not 0; the others are rounding errors
-    values.setflags(write=False)
-    return values
+    return frozen(values)
 
 
 def retained(sampling: Sampling, gamma: float) -> Floats:
@@ -192,20 +191,13 @@ def resolution(sampling: Sampling, gamma: float) -> Resolution:
     degree = min(int(np.flatnonzero(shares >= 0.5)[-1]), sampling.n - 1)
     if degree == 0:
         return Resolution(0, float(sampling.n), (sampling.n + 1) / 2)
-    return Resolution(
-        degree, first_zero(sampling.n, degree), first_zero(sampling.n, degree // 2 + 1)
-    )
+    zeros = (first_zero(sampling.n, d) for d in (degree, degree // 2 + 1))
+    return Resolution(degree, *zeros)
 
 
 def first_zero(n: int, degree: int) -> float:
     """Return the first zero, a real number, of a discrete Chebyshev polynomial on ranks 1..n."""
-    lowest = eigh_tridiagonal(
-        np.zeros(degree),
-        off_diagonal(n, degree),
-        eigvals_only=True,
-        select="i",
-        select_range=(0, 0),
-    )
+    lowest = eigvalsh_tridiagonal(np.zeros(degree), off_diagonal(n, degree), "i", (0, 0))
     return float(lowest[0] + (n + 1) / 2)
 
 
@@ -279,9 +271,8 @@ def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
     for j in range(1, degrees - 1):
         table[j + 1] = ((2 * j + 1) * at * table[j] - j * table[j - 1]) / (j + 1)
     table *= np.sqrt(weights)
-    return [
-        (np.sqrt(weights)[:, None] * q, r) for q, r in (np.linalg.qr(table[i::2].T) for i in (0, 1))
-    ]
+    halves = (np.linalg.qr(table[parity::2].T) for parity in (0, 1))
+    return [(np.sqrt(weights)[:, None] * q, r) for q, r in halves]
 
 
 @lru_cache(maxsize=2)

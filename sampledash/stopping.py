@@ -216,9 +216,8 @@ def mean_stopping_cost(
     checks.choice("order", order, get_args(Order))
     ranks.require_known(what="the cost of stopping")
     first = first_items(ranks)
-    means, variances, least = _moments(
-        as_metric(metric), first.above, first.negatives, first.relevant, tolerance
-    )
+    items = first.above, first.negatives, first.relevant
+    means, variances, least = _moments(as_metric(metric), *items, tolerance)
     size = first.count.sum()
     if order == "best":
         return Cost(float(least @ first.count / size), 0.0)

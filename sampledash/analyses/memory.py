@@ -15,24 +15,15 @@ from threading import Condition, Lock, get_ident
 from time import monotonic
 from typing import Any, TypeVar
 
-import numpy as np
-
 from sampledash.comparison.order import Orders
 from sampledash.comparison.order import orders as find_orders
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol
 from sampledash.rank_sets import RankSet
-from sampledash.types import Progress
+from sampledash.types import Progress, frozen
 
 T = TypeVar("T")
-A = TypeVar("A", bound=np.ndarray[Any, Any])
 Key = tuple[Hashable, ...]
-
-
-def frozen(array: A) -> A:
-    """Make an array read-only and return it, because cached arrays are shared by several pages."""
-    array.setflags(write=False)
-    return array
 
 
 class Turns:

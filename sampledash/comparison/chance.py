@@ -136,9 +136,8 @@ def pair_chances(
         chance = _chances_among([laws[x] for laws in exact])[i, j]
         left = np.flatnonzero(np.isnan(chance) & (truth != 0))
         if len(left):
-            chance[left] = _chances_of_sums(
-                [row[x] for row in runs], i[left], j[left], means[:, x], deviations[:, x]
-            )
+            some = [row[x] for row in runs], i[left], j[left]
+            chance[left] = _chances_of_sums(*some, means[:, x], deviations[:, x])
         chances.append(np.where(truth == 0, np.nan, chance).tolist())
     return chances
 

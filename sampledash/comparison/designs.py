@@ -206,9 +206,8 @@ def designs(
         bias = np.where(np.isnan(error), np.nan, 0.0)
         tell(design, chances, share * sizes, price * share, bias, error)
     step_of(progress, 0, 1)(1.0)
-    return Designs(
-        *(pd.concat(x, ignore_index=True) if x else pd.DataFrame() for x in (errors, orders))
-    )
+    tables = (errors, orders)
+    return Designs(*(pd.concat(x, ignore_index=True) if x else pd.DataFrame() for x in tables))
 
 
 class _Sample:

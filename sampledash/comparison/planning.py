@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, Unpack, get_args
 
 import numpy as np
@@ -282,7 +282,8 @@ class _Search:
         self.descend(pairs)
         short = self.top * len(pairs) <= _SHORT
         for done, (i, j) in enumerate(pairs):
-            least[i, j] = self._crossing(i, j)
+            shown = partial(self.shown, i, j)
+            least[i, j] = first_shown(shown, self._guess(i, j), self.top)
             if self._few(i, j, _MANY if short else FEW):
                 least[i, j] = self._settled(i, j, least[i, j], np.inf if short else 1 / len(pairs))
             self.report(0.7 + 0.3 * (done + 1) / len(pairs))
@@ -305,12 +306,8 @@ class _Search:
                 return start
             start, checked = last + 1, end
 
-    def _crossing(self, i: int, j: int) -> int:
-        """Return the m from which on P(true order) suffices: normal guess, then exact search."""
-        return first_shown(lambda m: self.shown(i, j, m), self._guess(i, j), self.top)
-
     def _guess(self, i: int, j: int) -> int:
-        """Guess the m of :meth:`_crossing` by the normal distribution; interpolate variances."""
+        """Guess by the normal distribution which m suffices; variances are interpolated."""
         at = np.array(sorted(m for x, m in self.knots if x == i and (j, m) in self.knots))
         differences, variances = np.array([self._gap(i, j, m) for m in at.tolist()]).T
         m = np.arange(int(at[0]), min(self.top, max(int(at[-1]), self.surely_from(i, j))) + 1)

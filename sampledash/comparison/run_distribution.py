@@ -96,6 +96,11 @@ class Run:
         """Value of the best relevant item, for 0..m sampled negatives above it: (m + 1,)."""
         return self.protocol.vector(self.metric, self.atoms, self.m, 1)
 
+    def _vectors(self, positions: Sequence[int]) -> Floats:
+        return np.array(
+            [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in positions]
+        )
+
     @cached_property
     def complete(self) -> NDArray[np.bool_]:
         """For each item, whether it has fewer than m negatives, which are then all drawn."""
@@ -145,9 +150,7 @@ class Run:
         if not self.metric.linear:
             levels = np.unique(np.round(self.vector, 12)) if self.one_each else ()
             return weight * float(np.ptp(levels)) / 2 if len(levels) == 2 else 0.0
-        steps = np.diff(
-            [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in self.atoms.positions]
-        )
+        steps = np.diff(self._vectors(self.atoms.positions))
         # Values of AUC are evenly spaced if every sampled negative above changes them equally. With
         # a correction, sums over several relevant items would be shifted: this case is excluded.
         alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
@@ -233,9 +236,7 @@ class Run:
 
         None if an item takes a third value, or can hit while a better item of its instance misses.
         """
-        vectors = np.array(
-            [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in range(1, last + 1)]
-        )
+        vectors = self._vectors(range(1, last + 1))
         if self.metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
             low, gap = np.zeros(last), np.ones(last)
         elif np.any(self.complete):
@@ -392,9 +393,8 @@ def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law |
         for _ in range(times):
             if len(values) > _SUPPORT or len(values) * len(support) > _JOINED:
                 return None
-            values, mass = _merged(
-                np.add.outer(values, support).ravel(), np.multiply.outer(mass, p).ravel()
-            )
+            sums, chances = np.add.outer(values, support), np.multiply.outer(mass, p)
+            values, mass = _merged(sums.ravel(), chances.ravel())
     return values, mass
 
 

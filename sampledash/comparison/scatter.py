@@ -78,9 +78,8 @@ def moments_of_means(
             first = first_items(ranks)
             scales = np.column_stack([metric.scales(first.relevant) for metric in chosen])
             weights = first.count[:, None] * (scales * protocol.shares(first)[:, None]) ** 2
-            total[i, several] += 2 * np.sum(
-                weights * pair_covariances(chosen, ranks, m, protocol), axis=0
-            )
+            covariances = pair_covariances(chosen, ranks, m, protocol)
+            total[i, several] += 2 * np.sum(weights * covariances, axis=0)
     return means, np.maximum(total, 0.0)
 
 

@@ -79,6 +79,7 @@ def verdict_at_m(
     signs = order.sign(difference).ravel().tolist()
     states = map(state_of, truth.ravel().tolist(), signs, probability.ravel())
     known = (right > 0) & (truth != 0)
+    ends = zip(right.ravel().tolist(), known.ravel(), strict=True)
     return {
         "metric": [str(metric) for metric in metrics for _ in range(i.shape[1])],
         "correction": [str(protocol.correction)] * i.size,
@@ -87,9 +88,7 @@ def verdict_at_m(
         "exact": (exact[i, x] - exact[j, x]).ravel().tolist(),
         "sampled": difference.ravel().tolist(),
         "state": list(states),
-        "right_from": [
-            m if k else None for m, k in zip(right.ravel().tolist(), known.ravel(), strict=True)
-        ],
+        "right_from": [m if is_known else None for m, is_known in ends],
         "probability": probability.ravel().tolist(),
     }
 

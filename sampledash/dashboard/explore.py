@@ -65,23 +65,19 @@ def _answer() -> None:
             page.copy_link(link)
         live.follow()
         return
-    q = result.question
+    q, s = result.question, result.question.sampling
     with row:
-        given = {**DEFAULTS, "focus": None}
-        pinned = pins.pins(
-            q, _check, results.compute, given, lambda x: [str(x.focus), f"r = {count(x.rank)}"]
-        )
+        given, make = {**DEFAULTS, "focus": None}, results.compute
+        pinned = pins.pins(q, _check, make, given, lambda x: [str(x.focus), f"r = {count(x.rank)}"])
         page.copy_link(link)
     dark, many = page.is_dark(), len(q.metrics)
     before = [(x.name, _drawn(x.answer, dark)) for x in pinned if len(x.question.metrics) == many]
     with picture:
-        sentences = (
-            words.say.picture(x, q.rank, q.sampling, *result.at_rank(x)[:2]) for x in q.metrics
-        )
+        sentences = (words.say.picture(x, q.rank, s, *result.at_rank(x)[:2]) for x in q.metrics)
         fig, alt = _drawn(result, dark, before), " ".join(sentences)
         page.panels(fig, many, key=PICTURE, alt=alt, dim=dim, drags="rank")
         for metric in q.metrics:
-            for note in cutoff_holds_all(metric, q.sampling.n, q.sampling.m):
+            for note in cutoff_holds_all(metric, s.n, s.m):
                 st.caption(note)
         pins.note(pinned)
     page.strip(_numbers(result), _numbers(pinned[-1].answer) if pinned else (), dim=dim)
@@ -138,15 +134,9 @@ def _controls() -> sliders.Bar:
     bar = sliders.bar(*numbers, defaults=DEFAULTS)
     if len(chips := state.current().chips) > 1:
         with bar.row:
-            st.selectbox(
-                "In words and numbers",
-                chips,
-                key="focus",
-                bind="query-params",
-                width=150,
-                label_visibility="collapsed",
-                help="The metric of the sentence, the numbers and the tabs below.",
-            )
+            about = "The metric of the sentence, the numbers and the tabs below."
+            options: dict[str, Any] = {"width": 150, "label_visibility": "collapsed", "help": about}
+            st.selectbox("In words and numbers", chips, key="focus", bind="query-params", **options)
     return bar
 
 
@@ -164,13 +154,7 @@ def _check() -> Question:
         raise ValueError("no metric is chosen: pick at least one above the picture")
     rank = int(state.value("rank", DEFAULTS))
     metrics[0](rank, sampling.n)  # raises a ValueError for a rank that is not in 1..n
-    if m > LIVE:
-        page.require_agreed(
-            sampling,
-            f"m = {count(m)} takes a moment: "
-            f"up to m = {count(LIVE)} the picture follows by itself.",
-            f"Compute m = {count(m)}",
-        )
+    page.require_agreed(sampling, m, "a moment")
     return _question(settings, rank)
 
 
@@ -188,10 +172,10 @@ def _sentence(result: Result) -> str:
 
 def _drawn(result: Result, dark: bool, before: Before = ()) -> theme.Picture:
     """Return the picture with a panel per metric; pinned curves are behind the current curves."""
-    q, many = result.question, len(result.question.metrics)
+    q = result.question
     options: dict[str, Any] = {"m": q.sampling.m, "at": q.rank, "log": q.top is None, "dark": dark}
-    options |= {"narrow": many > 1, "height": 380 if many <= 3 else 280}
-    every = [pictures.expected_curve(x, *result.drawn(x), **options) for x in q.metrics]
+    options["panels"] = len(q.metrics)
+    every = [pictures.expected_curve(x, result.drawn(x), **options) for x in q.metrics]
     return theme.behind(theme.beside(every), before)
 
 

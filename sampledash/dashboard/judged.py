@@ -40,12 +40,9 @@ DEFAULTS: dict[str, Any] = {
 
 def answered(source: Source, key: str) -> tuple[Result | None, Problem | None]:
     """Return the verdict on ranks with the current settings, and a problem; see ``page.answer``."""
+    question, explain = partial(check, source), partial(_explain, source)
     return page.answer(
-        key,
-        partial(check, source),
-        compute,
-        lambda question: words.say.looking(question.protocol.correction),
-        partial(_explain, source),
+        key, question, compute, lambda x: words.say.looking(x.protocol.correction), explain
     )
 
 

@@ -19,6 +19,7 @@ from plotly.utils import PlotlyJSONEncoder
 
 from sampledash.analyses import choices, memory, theme
 from sampledash.dashboard import scripts, state
+from sampledash.grids import LIVE
 from sampledash.report import tables
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, unbroken
@@ -132,11 +133,13 @@ def say(sentence: str, badge: str = "", *, dim: bool = False) -> None:
     st.markdown(f"### {badge}{f':gray[{sentence}]' if dim else sentence}")
 
 
-def require_agreed(what: Hashable, sentence: str, button: str) -> None:
-    """Raise a Problem until the reader clicks its button, which allows the long work ``what``."""
+def require_agreed(what: Hashable, m: int, duration: str) -> None:
+    """For large m, raise a Problem until the reader clicks its button, which allows ``what``."""
     agreed: set[Hashable] = st.session_state.setdefault("_agreed", set())
-    if what not in agreed:
-        raise Problem(sentence, (button, lambda: agreed.add(what)), asking=True)
+    if m > LIVE and what not in agreed:
+        smaller = f"up to m = {count(LIVE)} the picture follows by itself."
+        button = f"Compute m = {count(m)}", lambda: agreed.add(what)
+        raise Problem(f"m = {count(m)} takes {duration}: {smaller}", button, asking=True)
 
 
 def asked(what: Hashable, key: str, label: str, help: str) -> bool:
@@ -216,10 +219,8 @@ def packed(data: Any) -> bytes:
 
 def _file(name: str) -> str:
     """Return the name of a download, without extension: it contains ``name`` and the settings."""
-    settings = [
-        f"{key}-{x.replace(',', '').replace(' ', '-')}" for key, x in state.setting().items()
-    ]
-    return "-".join(["sampledash", name, *settings])
+    settings = (f"{key}-{text}" for key, text in state.setting().items())
+    return "-".join(["sampledash", name, *settings]).replace(",", "").replace(" ", "-")
 
 
 def moving(fig: go.Figure, *, key: str, alt: str) -> None:
@@ -310,18 +311,9 @@ def segments(
     """
     offered = list(names)
     first = offered[0] if default is None else default
-    chosen = st.segmented_control(
-        label,
-        offered,
-        default=first,
-        required=True,
-        key=key,
-        bind="query-params",
-        help=help,
-        wrap=True,
-        label_visibility="collapsed" if hidden else "visible",
-    )
-    return chosen or first
+    options: dict[str, Any] = {"key": key, "bind": "query-params", "help": help, "wrap": True}
+    options["label_visibility"] = "collapsed" if hidden else "visible"
+    return st.segmented_control(label, offered, default=first, required=True, **options) or first
 
 
 def metric_chips() -> None:
@@ -410,10 +402,8 @@ def take(table: Made, name: str) -> None:
     with st.container(horizontal=True, gap="small", key=f"take_{name}"):
         for label, writer, end, mime in FORMATS:
             options = {"type": "tertiary", "key": f"take_{name}_{end}"}
-            about = f"The whole table as {label}."
-            download(
-                label, partial(render, writer), f"{_file(name)}.{end}", mime, help=about, **options
-            )
+            options["help"] = f"The whole table as {label}."
+            download(label, partial(render, writer), f"{_file(name)}.{end}", mime, **options)
 
 
 def cells(printed: pd.DataFrame) -> None:

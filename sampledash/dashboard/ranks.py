@@ -134,13 +134,9 @@ def _served() -> Source:
 
 
 def _uploaded() -> Source:
-    last = upload(
-        TEXTS["files"],
-        _templates,
-        key=UPLOADED[1:],
-        help=TEXTS["columns"],
-        asking="Choose a file to see whether its comparison is right.",
-    )
+    asking = "Choose a file to see whether its comparison is right."
+    words = {"help": TEXTS["columns"], "asking": asking}
+    last = upload(TEXTS["files"], _templates, key=UPLOADED[1:], **words)
     argument = repr(last.names if len(last.names) > 1 else last.names[0])
     return _source(last.ident, last.parse, last.called, "read_rank_sets", argument)
 
@@ -158,14 +154,8 @@ def _templates() -> None:
 
 
 def _pasted() -> Source:
-    typed = pasted(
-        "Ranks, one system a line",
-        key="pasted",
-        address="ranks",
-        height=120,
-        placeholder=PLACEHOLDER,
-        help=TEXTS["pasted"],
-    )
+    field = {"height": 120, "placeholder": PLACEHOLDER, "help": TEXTS["pasted"]}
+    typed = pasted("Ranks, one system a line", key="pasted", address="ranks", **field)
     try:
         if not typed.strip():
             asking = "Paste the ranks of at least two systems, as in the example."
@@ -229,16 +219,10 @@ def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
 
 def ask_n(ident: str) -> int | None:
     """Draw the field for n, which these data lack; return n, or None until the reader gives n."""
-    return st.number_input(
-        "n, candidates of every instance",
-        min_value=2,
-        value=None,
-        step=1,
-        key=f"n_of_{ident}",
-        placeholder="for example 10000",
-        help=TEXTS["n"],
-        persist_state="session",
-    )
+    label, key = "n, candidates of every instance", f"n_of_{ident}"
+    options: dict[str, Any] = {"placeholder": "for example 10000", "persist_state": "session"}
+    n: int | None = st.number_input(label, 2, None, None, 1, key=key, help=TEXTS["n"], **options)
+    return n
 
 
 def once(store: str, key: object, make: Callable[[], Any], doing: str = "Reading the ranks") -> Any:

@@ -69,14 +69,8 @@ def bar(
         row = st.container(key="bar_choices", horizontal=True, vertical_alignment="center")
     if sampled:
         with row:
-            chosen = page.segments(
-                "Negatives are drawn",
-                choices.SCHEMES,
-                "scheme",
-                default=state.DEFAULTS["scheme"],
-                help=HELP["scheme"],
-                hidden=True,
-            )
+            label, offered = "Negatives are drawn", choices.SCHEMES
+            chosen = page.segments(label, offered, "scheme", help=HELP["scheme"], hidden=True)
         keys = (*keys, *["odds"] * SCHEMES[choices.SCHEMES[chosen]].weighted)
     default = {**state.DEFAULTS, **(defaults or {})}
     with place:
@@ -86,10 +80,9 @@ def bar(
 
 def ladder(key: str, *, default: int, high: int) -> None:
     """Draw one slider outside the bar, for a number that only this part of a page uses."""
+    bounds = None, (high, "the most that is drawn")
     with st.container(key=f"bar_{key}", gap=None):
-        _draw(
-            key, (key,), {key: default}, {}, (), lambda _: (None, (high, "the most that is drawn"))
-        )
+        _draw(key, (key,), {key: default}, {}, (), lambda _: bounds)
 
 
 def _draw(
@@ -147,17 +140,10 @@ def _bounds(key: str, keys: tuple[str, ...]) -> tuple[Bound | None, Bound | None
 
 def _field(key: str, default: float) -> None:
     """Draw the field of a number, which style.css puts over the number that the slider shows."""
-    stepping: dict[str, Any] = {"step": None, "format": "%.9g"}
-    if isinstance(default, int):
-        stepping = {"step": 1, "format": "%d"}
-    st.number_input(
-        f"{choices.NUMBERS[key].label}, exact value",
-        value=default,
-        key=key,
-        bind="query-params",
-        label_visibility="collapsed",
-        **stepping,
-    )
+    step, form = (1, "%d") if isinstance(default, int) else (None, "%.9g")
+    options: dict[str, Any] = {"step": step, "format": form, "label_visibility": "collapsed"}
+    label = f"{choices.NUMBERS[key].label}, exact value"
+    st.number_input(label, value=default, key=key, bind="query-params", **options)
 
 
 def _rail(key: str, low: Bound | None, high: Bound | None, *, late: bool) -> dict[str, Any]:

@@ -99,15 +99,10 @@ def candidates() -> int:
 
 def current() -> Settings:
     """Return the current settings; call this function after the controls are drawn."""
-    return Settings(
-        n=candidates(),
-        m=int(value("m")),
-        k=int(value("k")),
-        gamma=float(value("gamma")),
-        scheme=choices.SCHEMES[value("scheme")],
-        odds=float(value("odds")),
-        chips=tuple(chip for chip in choices.CHIPS if chip in value("metrics")),
-    )
+    n, m, k = candidates(), int(value("m")), int(value("k"))
+    scheme, odds = choices.SCHEMES[value("scheme")], float(value("odds"))
+    chips = tuple(chip for chip in choices.CHIPS if chip in value("metrics"))
+    return Settings(n, m, k, float(value("gamma")), scheme, odds, chips)
 
 
 def lock(n: int | None) -> None:

@@ -93,17 +93,12 @@ def bounds(
     if tolerance is None:
         return confidence_range(metric, srs, versus, shape, 0.95)
     allowed = checks.real("tolerance", tolerance, low=0, high=1)
+    ranges = []
     for sampled in both:
         sampled.require_set("a tolerance", "leave it out")
-    return difference(
-        [
-            _over_strata(
-                sampled,
-                [_at_tolerance(metric, x, shape, allowed, sampled.system) for x in sampled.strata],
-            )
-            for sampled in both
-        ]
-    )
+        means = (_at_tolerance(metric, x, shape, allowed, sampled.system) for x in sampled.strata)
+        ranges.append(_over_strata(sampled, list(means)))
+    return difference(ranges)
 
 
 def require_sampled(name: str, value: object) -> None:
@@ -191,11 +186,8 @@ def confidence_range(
         for sampled in sets:
             sampled.require_set(f"shape {shape!r}", "leave shape out")
     level = DOUBTFUL if shape is None else LEVEL
-    ranges = [
-        _as_read(metric, read, shape, confidence)
-        for read in product(*(s.read_at(level) for s in sets))
-    ]
-    return _hull(ranges)
+    readings = product(*(s.read_at(level) for s in sets))
+    return _hull([_as_read(metric, read, shape, confidence) for read in readings])
 
 
 def _as_read(
@@ -326,9 +318,8 @@ def _within_limits(
     low, high = _hull(ranges)
     if shape is None:
         return low, high
-    return clipped(
-        *mean_of_some(metric, stratum, low, high, half), *worst_and_best(metric, stratum)
-    )
+    possible = worst_and_best(metric, stratum)
+    return clipped(*mean_of_some(metric, stratum, low, high, half), *possible)
 
 
 def bounds_from_table(

@@ -97,7 +97,7 @@ from sampledash.metrics import Metric
 from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.schemes import SCHEMES
-from sampledash.types import Floats, Ints
+from sampledash.types import Floats, Ints, frozen
 
 _LEAST = 5.0  # fewest instances in a cell, whose squared error is then nearly chi-square
 _CELLS = 200  # largest number of cells (joined sampled ranks) for each number of negatives m
@@ -307,9 +307,8 @@ def _places(
     readings, joint = (None,) * len(samplings), shape is not None
     columns = Columns(samplings, readings, metric, shape, joint)
     rows, places = columns.on_grid(), columns.grid
-    rows.setflags(write=False)
     ends = np.concatenate([[0.5], (places[1:] + places[:-1]) / 2, [columns.n + 0.5]])
-    return rows, np.asarray(np.diff(ends) / columns.n)
+    return frozen(rows), np.asarray(np.diff(ends) / columns.n)
 
 
 def _of_instances(

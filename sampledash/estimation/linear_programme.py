@@ -21,7 +21,7 @@ import scipy
 from sampledash.metrics import Metric
 from sampledash.quadrature import panels
 from sampledash.sampling import Sampling
-from sampledash.types import Floats, Ints
+from sampledash.types import Floats, Ints, frozen
 
 Shape = Literal["non-increasing"]
 
@@ -158,8 +158,7 @@ class Columns:
         else:
             places = self._grid(_FINER)
             rows = self.at(places)
-        rows.setflags(write=False)
-        return places, rows
+        return places, frozen(rows)
 
     def price(self, combination: Floats, level: float) -> tuple[Ints, float]:
         """Return places where ``rows @ combination`` is low, and its minimum or ``level`` if lower.
@@ -208,9 +207,7 @@ def _means(sampling: Sampling, reading: Floats | None, above: Floats) -> Floats:
 def _at_every_rank(sampling: Sampling, reading: bytes) -> Floats:
     """Return the means at all n ranks (read-only): shared by all metrics, shapes and systems."""
     table = np.frombuffer(reading).reshape(sampling.m + 1, -1)
-    rows = _means(sampling, table, np.arange(sampling.n, dtype=np.float64))
-    rows.setflags(write=False)
-    return rows
+    return frozen(_means(sampling, table, np.arange(sampling.n, dtype=np.float64)))
 
 
 class Programme:

@@ -46,7 +46,7 @@ from sampledash.estimation.support import Support, interpolated, step_ends, step
 from sampledash.metrics import Metric, as_metric
 from sampledash.rank_sets import rounded_mean
 from sampledash.sampled_rank_sets import LEVEL, Outcomes, SampledRankSet, population_of
-from sampledash.types import Floats
+from sampledash.types import Floats, frozen
 
 DistributionMethod = Literal["mle", "mes", "monotone-mle"]
 SHAPED: DistributionMethod = "monotone-mle"  # default method of the dashboard and the command line
@@ -224,8 +224,7 @@ def rank_distribution(
         for part, observed in zip(parts, every[0].strata, strict=True):
             share = float(observed.total) / every[0].n_instances
             mass[: part.support.n] += share * part.probabilities()
-    mass.setflags(write=False)
-    return mass
+    return frozen(mass)
 
 
 @lru_cache(maxsize=32)
@@ -365,8 +364,7 @@ class Learner:
     ) -> RankDistribution:
         """Learn the rank distribution, by default with the initial weights :attr:`start`."""
         mass = self.mass(self.weights(iterations, start))
-        mass.setflags(write=False)
-        return RankDistribution(self.support, mass)
+        return RankDistribution(self.support, frozen(mass))
 
     def slopes(self, value: Floats) -> Floats:
         """Return a number's derivatives by the shares; ``value``: those by node probabilities."""
@@ -492,10 +490,8 @@ def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
 
 def _largest_entropy(learner: Learner, iterations: int, start: Floats) -> Floats:
     shares, errors = _squared_errors(learner.outcomes)
-    masses = [
-        maximum_entropy(learner.laws, learner.support.ranks, p, c)
-        for p, c in zip(np.atleast_2d(shares), np.atleast_2d(errors), strict=True)
-    ]
+    runs = zip(np.atleast_2d(shares), np.atleast_2d(errors), strict=True)
+    masses = [maximum_entropy(learner.laws, learner.support.ranks, *run) for run in runs]
     return np.reshape(masses, (*shares.shape[:-1], -1))
 
 

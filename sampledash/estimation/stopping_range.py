@@ -101,10 +101,8 @@ def stopping_range(
     least = min(float(stopping_cost(metric, n, n).mean) for n in (fewest, largest))
     most = float(stopping_cost(metric, 1, largest).mean)
     share = pilot.design_effect / pilot.n_instances * (1 - pilot.n_instances / whole)
-    z = float(ndtri((1 + level) / 2))
+    ends = np.array(means)
     # The variance of values in ``least``..``most`` is at most (mean - least) * (most - mean).
-    low, high = (
-        mean + sign * z * np.sqrt(max((mean - least) * (most - mean), 0.0) * share)
-        for mean, sign in zip(means, (-1, 1), strict=True)
-    )
+    variances = np.maximum((ends - least) * (most - ends), 0.0) * share
+    low, high = ends + np.array([-1, 1]) * float(ndtri((1 + level) / 2)) * np.sqrt(variances)
     return float(max(low, least)), float(min(high, most))

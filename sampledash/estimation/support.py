@@ -11,7 +11,7 @@ from scipy.sparse import csc_array
 from sampledash import quadrature
 from sampledash.sampling import Sampling
 from sampledash.schemes import Scheme
-from sampledash.types import Floats, Ints
+from sampledash.types import Floats, Ints, frozen
 
 EVERY_RANK = 4_000  # largest number of candidates n for which every rank has its own node
 _FINE = 200  # a non-increasing distribution may step down after each of the first _FINE ranks
@@ -58,17 +58,14 @@ class Support:
 @lru_cache(maxsize=2)
 def _law(support: Support, m: int) -> Floats:
     sampling = Sampling(support.n, m, support.scheme)
-    rows = np.concatenate([p for _, p in sampling.laws(support.above)])
-    rows.setflags(write=False)
-    return rows
+    return frozen(np.concatenate([p for _, p in sampling.laws(support.above)]))
 
 
 @lru_cache(maxsize=4)
 def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
     """Return outcome probabilities for a uniform rank on 1..j: (step ends j, outcomes)."""
-    rows = np.concatenate([support.under_uniforms(support.law(m)) for m in drawn], axis=1)
-    rows.setflags(write=False)
-    return rows
+    rows = [support.under_uniforms(support.law(m)) for m in drawn]
+    return frozen(np.concatenate(rows, axis=1))
 
 
 @lru_cache(maxsize=8)
@@ -84,9 +81,7 @@ def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) 
     else:
         ends = np.arange(1, n + 1)
     above, ranks, starts = quadrature.panels(np.concatenate([[0], ends[:-1]]), ends)
-    for array in (ends, above, ranks):
-        array.setflags(write=False)
-    return Support(n, scheme, ends, starts, above, ranks)
+    return Support(n, scheme, frozen(ends), starts, frozen(above), frozen(ranks))
 
 
 @lru_cache(maxsize=8)
@@ -97,8 +92,7 @@ def step_ends(n: int) -> Ints:
     if not every:
         beyond = np.geomspace(_FINE, n, _STEPS + 1).round().astype(np.int64)
         ends = np.union1d(ends, beyond)
-    ends.setflags(write=False)
-    return ends
+    return frozen(ends)
 
 
 def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:

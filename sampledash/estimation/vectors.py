@@ -33,7 +33,7 @@ from sampledash.metrics import Metric, as_metric
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling, mean_and_variance, pmf, require_sampling
 from sampledash.spectral import eigenvalues
-from sampledash.types import Floats
+from sampledash.types import Floats, frozen
 
 VectorMethod = Literal["bv-mle", "bv-mes", "bv-monotone-mle", "mn"]
 GAMMAS = tuple(10.0 ** (-e / 4) for e in range(25))
@@ -130,8 +130,7 @@ def fit_learned(
     learned = rank_distribution.fitted(every, VECTORS[method].prior)
     prior = learned.probabilities()
     instances = float(outcomes.total) / len(every)
-    values = learned_values(metric, learned, m, gamma, instances)
-    values.setflags(write=False)
+    values = frozen(learned_values(metric, learned, m, gamma, instances))
     recipe = correction("bias-variance", gamma=gamma or 1 / max(instances, 1.0), prior=prior)
     sampling = outcomes.samplings[outcomes.m.index(m)]
     return LearnedFit(recipe, metric, sampling, values, method=method)

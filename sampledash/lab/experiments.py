@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -72,26 +72,16 @@ def ranked(
     """
     mine = parse_recommender(text)
     model = yield from within(mine.train(parts.training, seed), 0, 0.5)
-    ranking = rank(
-        model.scores,
-        parts,
-        system=system,
-        least_rating=least_rating,
-        recommender=str(mine),
-        seed=seed,
-    )
+    about: dict[str, Any] = {"system": system, "recommender": str(mine), "seed": seed}
+    ranking = rank(model.scores, parts, least_rating=least_rating, **about)
     return (yield from within(ranking, 0.5, 1))
 
 
+_TABLE_2 = dict(zip(TABLE_2["system"], TABLE_2["recommender"], strict=True))
 #: The experiments of sections 6 and 9 of Krichene & Rendle, and of Table 2 of Steck.
 EXPERIMENTS = {
     "krichene": Experiment("last 1", OF_THE_PAPERS),
-    "steck": Experiment(
-        "last 5 halved seed=0 seen=kept",
-        dict(zip(TABLE_2["system"], TABLE_2["recommender"], strict=True)),
-        least_rating=5,
-        each_pair=True,
-    ),
+    "steck": Experiment("last 5 halved seed=0 seen=kept", _TABLE_2, least_rating=5, each_pair=True),
 }
 
 
@@ -181,10 +171,9 @@ def sweep(
         work = regression(training, seed, **knob_values, start=model if knob == "rm" else None)
         low, high = number / len(made), (number + 1) / len(made)
         model = yield from _with_points(within(work, low, low + 0.8 * (high - low)), points)
-        name = f"{knob}={knob_values[knob]:g}"
-        ranking = rank(
-            model.scores, parts, system=name, least_rating=top, recommender=str(mine), seed=seed
-        )
+        about: dict[str, Any] = {"recommender": str(mine), "seed": seed}
+        about["system"] = f"{knob}={knob_values[knob]:g}"
+        ranking = rank(model.scores, parts, least_rating=top, **about)
         ranks = yield from _with_points(within(ranking, low + 0.8 * (high - low), high), points)
         predicted = np.einsum("ij,ij->i", model.users[test.user], model.items[test.item])
         error = predicted + knob_values["rm"] - test.rating
@@ -249,10 +238,6 @@ def toy(known: int) -> Toy:
     truth = np.where(liked, 5.0, 1.0)
     rated = np.argwhere(~np.isnan(ratings))
     ties = [3 if u in order else 7 for u in rated[:, 0]]
-    return Toy(
-        ratings,
-        predicted,
-        float(np.sqrt(np.nanmean(np.square(predicted - ratings)))),
-        float(np.sqrt(np.mean(np.square(predicted - truth)))),
-        mean("ATOP", RankSet("toy", np.ones(len(rated), np.int64), 8, ties=ties)),
-    )
+    errors = [float(np.sqrt(np.nanmean(np.square(predicted - x)))) for x in (ratings, truth)]
+    atop = mean("ATOP", RankSet("toy", np.ones(len(rated), np.int64), 8, ties=ties))
+    return Toy(ratings, predicted, errors[0], errors[1], atop)

@@ -314,7 +314,6 @@ def logistic(
     squares = WeightedLoss(1.0, missing, ridge, per_pair=True)
     first = yield from within(weighted_als(relevant, squares, d=d, sweeps=2, seed=seed), 0.0, 0.1)
     start = np.concatenate([first.users.ravel(), first.items.ravel()])
-    parameters = yield from within(
-        least_by_gradient(loss.value_and_gradient, start, steps=steps), 0.1, 1.0
-    )
+    work = least_by_gradient(loss.value_and_gradient, start, steps=steps)
+    parameters = yield from within(work, 0.1, 1.0)
     return Factors(*loss.split(parameters))

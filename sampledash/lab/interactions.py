@@ -226,7 +226,5 @@ def synthetic(seed: int = 0) -> Interactions:
         liked = fit[user, item] + rng.normal(size=len(user))
         when = stage * _MOST + place
         parts.append(np.stack([user, item, np.clip(np.round(2.9 + 0.6 * liked), 1, 5), when]))
-    user, item, rating, time = np.concatenate(parts, axis=1)
-    return Interactions(
-        np.arange(1, _USERS + 1), np.arange(1, _ITEMS + 1), user, item, rating, time
-    )
+    labels = np.arange(1, _USERS + 1), np.arange(1, _ITEMS + 1)
+    return Interactions(*labels, *np.concatenate(parts, axis=1))

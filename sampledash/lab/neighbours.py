@@ -29,10 +29,9 @@ WIDTH = 512
 LARGEST = 2**30
 
 
-def _ones(history: Any) -> Any:
-    """Return the sparse matrix ``history`` with all stored values replaced by 1."""
-    ones = np.ones(history.nnz, np.float32)
-    return csr_array((ones, history.indices, history.indptr), history.shape)
+def with_data(matrix: Any, data: Any) -> Any:
+    """Return a sparse matrix (CSR) that stores ``data`` where ``matrix`` has stored entries."""
+    return csr_array((np.asarray(data, np.float32), matrix.indices, matrix.indptr), matrix.shape)
 
 
 def _check_size(n: int, size: int, remedy: str = "") -> None:
@@ -82,7 +81,7 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     neighbour, and s_ij is 0 unless i is one of the k nearest neighbours of j. These have the
     largest :math:`C_{ij}^2 / n_i`, compared exactly; of equally near items, the smaller index.
     """
-    taken = _ones(history)
+    taken = with_data(history, np.ones(history.nnz, np.float32))
     counts = np.bincount(taken.indices, minlength=taken.shape[1]).astype(np.float64)
     n, blocks, squares, size = len(counts), [], np.zeros(len(counts)), 0
     dense = not np.isfinite(k) and 8 * n * n <= LARGEST / 4
@@ -149,7 +148,7 @@ def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
     ridge
         The ridge λ, above 0.
     """
-    taken = _ones(history)
+    taken = with_data(history, np.ones(history.nnz, np.float32))
     n = taken.shape[1]
     _check_size(n, 4 * n * n)
     whole = np.empty((n, n), np.float64 if 8 * n * n <= LARGEST / 4 else np.float32)

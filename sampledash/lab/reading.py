@@ -75,8 +75,7 @@ class OpenedInteractions:
             notes.append(f"{low_rated} rated below {least:g} left out.")
             chosen = liked
         if checks.flag("implicit", implicit) and chosen.rating is not None:
-            names = chosen.users, chosen.items
-            chosen = Interactions(*names, chosen.user, chosen.item, None, chosen.time)
+            chosen = replace(chosen, rating=None)
             note = "Ratings are not looked at: that an interaction took place is what counts."
             notes.append(note)
         fewest = {"per_user": per_user, "per_item": per_item}
@@ -148,13 +147,9 @@ def read_interactions(
         A ``ValueError`` whose message names file, row, column, value and remedy in one sentence.
     """
     opened = open_interactions(source, name=name, user=user, item=item, rating=rating, time=time)
-    return opened.read(
-        duplicates=duplicates,
-        implicit=implicit,
-        least_rating=least_rating,
-        per_user=per_user,
-        per_item=per_item,
-    )[0]
+    chosen: Any = {"duplicates": duplicates, "implicit": implicit, "least_rating": least_rating}
+    chosen |= {"per_user": per_user, "per_item": per_item}
+    return opened.read(**chosen)[0]
 
 
 def open_interactions(
@@ -187,15 +182,10 @@ def open_interactions(
     note = "There is no header line: columns are told by their place and first values."
     facts = facts_of(table, _ROLES, [note] * (not table.headed))
     who, what = values["user"], values["item"]
-    interactions = Interactions(
-        np.asarray(who.categories),
-        np.asarray(what.categories),
-        who.codes,
-        what.codes,
-        values.get("rating"),
-        values.get("time"),
-    )
-    columns_read = tuple(header for header in table.headers if header)
+    labels = np.asarray(who.categories), np.asarray(what.categories)
+    optional = values.get("rating"), values.get("time")
+    interactions = Interactions(*labels, who.codes, what.codes, *optional)
+    columns_read = tuple(filter(None, table.headers))
     pairs = zip(table.roles, table.headers, strict=True)
     used: dict[Any, str] = {role: header for role, header in pairs if role is not None}
     return OpenedInteractions(facts, columns_read, used, interactions)
@@ -226,9 +216,8 @@ def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
     numeric = pd.api.types.is_numeric_dtype(cells.dtype)
     if not numeric and len(cells) and np.isnan(cells_of.parsed(cells)).all():
         codes, distinct = pd.factorize(cells)
-        dates = pd.to_datetime(
-            pd.Series(distinct.astype(object)), format="ISO8601", errors="coerce", utc=True
-        )
+        texts = pd.Series(distinct.astype(object))
+        dates = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
         if (i := first(np.append(dates.isna(), True)[codes])) is not None:
             got = checks.shown(cells.iloc[i])
             raise ReadError(

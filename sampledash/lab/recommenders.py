@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sampledash import checks
 from sampledash.lab.factors import WeightedLoss, dense_svd, logistic, weighted_als
 from sampledash.lab.interactions import Interactions, require_interactions
 from sampledash.lab.models import Chance, Factors, OneList, Part, Training, TrainingProgress
-from sampledash.lab.neighbours import ease, item_cosine
+from sampledash.lab.neighbours import ease, item_cosine, with_data
 from sampledash.types import Floats
 
 KRICHENE = "Krichene & Rendle, KDD 2020, section 9"
@@ -187,17 +188,12 @@ def parse_recommender(text: str) -> Recommender:
     return recommender(name, **knobs)
 
 
-def _with(matrix: Any, data: Any) -> Any:
-    """Return a sparse matrix that stores ``data`` where ``matrix`` has stored entries."""
-    return csr_array((np.asarray(data, np.float32), matrix.indices, matrix.indptr), matrix.shape)
-
-
 def _ials(
     data: Interactions, seed: int, d: float, alpha: float, reg: float, sweeps: float
 ) -> Training:
     # iALS adds α ŷ² to the loss of every pair, so the loss of an observed pair is
     # (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
-    matrix = _with(data.matrix, np.full(data.matrix.nnz, 1 / (1 + alpha)))
+    matrix = with_data(data.matrix, np.full(data.matrix.nnz, 1 / (1 + alpha)))
     loss = WeightedLoss(1 + alpha, alpha, reg, False)
     return weighted_als(matrix, loss, d=int(d), sweeps=int(sweeps), seed=seed)
 
@@ -213,7 +209,7 @@ def regression(
     start: Factors | None = None,
 ) -> Part[Factors]:
     """Train AllRank-Regression, optionally from given factors; predicted rating: rm + score."""
-    matrix = _with(data.matrix, data.matrix.data - rm)
+    matrix = with_data(data.matrix, data.matrix.data - rm)
     loss = WeightedLoss(1.0, wm, reg, True)
     return weighted_als(matrix, loss, d=int(d), sweeps=int(sweeps), seed=seed, start=start)
 
@@ -221,7 +217,7 @@ def regression(
 def _relevant(data: Interactions) -> Any:
     """Return ones (CSR) at pairs with the highest rating; without ratings, at all taken pairs."""
     if data.rating is None:
-        return _with(data.matrix, np.ones(data.matrix.nnz))
+        return with_data(data.matrix, np.ones(data.matrix.nnz))
     pairs = data.matrix.tocoo()
     top = pairs.data >= data.rating.max()
     user, item = (code[top] for code in pairs.coords)
@@ -242,7 +238,7 @@ def _logistic(
 
 
 def _svd(data: Interactions, seed: int, d: float, rm: float, reg: float) -> Training:
-    return dense_svd(_with(data.matrix, data.matrix.data - rm), ridge=reg, d=int(d), seed=seed)
+    return dense_svd(with_data(data.matrix, data.matrix.data - rm), ridge=reg, d=int(d), seed=seed)
 
 
 def _one_list(of: Callable[[Interactions], Floats]) -> Callable[[Interactions, int], Training]:
@@ -273,24 +269,14 @@ def _chance(data: Interactions, seed: int) -> Training:
     return Chance(data.n_items, seed)
 
 
-_D16 = Knob("d", 16, "length of the factors", 1, 1000, whole=True)
-_D50 = Knob("d", 50, "length of the factors", 1, 1000, whole=True)
-
-
-def _wm(default: float) -> Knob:
-    return Knob("wm", default, "weight of a pair without a rating; one with has 1", 0, 1)
-
-
-def _rm(default: float) -> Knob:
-    return Knob("rm", default, "rating that stands for a missing one", -1e6)
-
-
-def _reg(default: float) -> Knob:
-    return Knob("reg", default, "ridge λ", 1e-9)
-
-
-def _sweeps(default: int) -> Knob:
-    return Knob("sweeps", default, "times that both sides are solved", 1, 1000, whole=True)
+# Knobs of several families, to be called with the default of the family.
+_d = partial(Knob, "d", about="length of the factors", low=1, high=1000, whole=True)
+_wm = partial(Knob, "wm", about="weight of a pair without a rating; one with has 1", high=1)
+_rm = partial(Knob, "rm", about="rating that stands for a missing one", low=-1e6)
+_reg = partial(Knob, "reg", about="ridge λ", low=1e-9)
+_sweeps = partial(
+    Knob, "sweeps", about="times that both sides are solved", low=1, high=1000, whole=True
+)
 
 
 #: All families of recommenders, by name.
@@ -299,8 +285,9 @@ FAMILIES = {
     for kind in (
         Family(
             "iALS", "matrix factorisation of who took what, every pair counted",
-            f"{KRICHENE}: recommender X", _ials,
-            (_D16, Knob("alpha", 0.2, "weight of the pairs not taken", 1e-6), _reg(10), _sweeps(5)),
+            f"{KRICHENE}: recommender X", _ials, (
+                _d(16), Knob("alpha", 0.2, "weight of the pairs not taken", 1e-6), _reg(10),
+                _sweeps(5)),
         ),
         Family(
             "itemCF", "what a user took votes for items often taken along with it",
@@ -312,28 +299,28 @@ FAMILIES = {
         Family(
             "AllRank-Regression",
             "matrix factorisation of ratings, the missing ones imputed and given a small weight",
-            f"{STECK}, eq. 13", regression, (_D50, _wm(0.05), _rm(2), _reg(0.05), _sweeps(6)),
+            f"{STECK}, eq. 13", regression, (_d(50), _wm(0.05), _rm(2), _reg(0.05), _sweeps(6)),
             rated=True,
         ),
         Family(
             "AllRank-Binary-Logistic",
             "logistic factorisation: the highest rating against everything else",
             f"{STECK}, eq. 10", _logistic,
-            (_D50, _wm(0.02), _reg(0.02),
+            (_d(50), _wm(0.02), _reg(0.02),
              Knob("steps", 20, "steps of L-BFGS", 1, 1000, whole=True)),
         ),
         Family(
             "AllRank-Binary-Regression",
             "least squares: the highest rating against everything else", f"{STECK}, eq. 11",
-            _binary, (_D50, _wm(0.01), _reg(0.03), _sweeps(15)),
+            _binary, (_d(50), _wm(0.01), _reg(0.03), _sweeps(15)),
         ),
         Family(
             "dense-SVD", "matrix factorisation of ratings, the missing ones imputed at full weight",
-            f"{STECK}, eq. 13 with w_m = 1", _svd, (_D50, _rm(2), _reg(0.03)), rated=True,
+            f"{STECK}, eq. 13 with w_m = 1", _svd, (_d(50), _rm(2), _reg(0.03)), rated=True,
         ),
         Family(
             "observed-only", "matrix factorisation of ratings that ignores what is missing",
-            f"{STECK}, eq. 13 with w_m = 0", regression, (_D50, _rm(0), _reg(0.06), _sweeps(12)),
+            f"{STECK}, eq. 13 with w_m = 0", regression, (_d(50), _rm(0), _reg(0.06), _sweeps(12)),
             rated=True,
         ),
         Family(

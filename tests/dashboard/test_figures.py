@@ -158,7 +158,7 @@ def test_a_histogram_holds_as_many_values_in_every_bar_beside_its_law():
     assert np.allclose(law.between(edges), np.diff(norm.cdf(edges, 0.5, 0.01)))
     edges = consistency.bin_edges(np.full(3, 0.4), still)
     assert np.isclose(still.between(edges).sum(), 1)
-    fig = consistency.histogram("AP", ["B"], [np.full(3, 0.4)], [still], [1])
+    fig = consistency.histogram("AP", [("B", np.full(3, 0.4), still, 1)])
     assert np.isclose(np.sum(fig.data[0].y), 100)
     tied = sd.RankSet("T", [3], 10, ties=[3])
     assert np.allclose(rank_distribution_at(tied, [2, 3, 4, 6, 10]), [0, 0.25, 0.5, 1, 1])
@@ -234,7 +234,7 @@ def test_a_cutoff_is_a_step_in_every_picture_over_ranks(name: str, k: int) -> No
     ranks = grid.rank_grid(sampling.n, keep=grid.jumps(sampling, metric))
     exact, mean = metric(ranks, sampling.n), sd.expected(metric, ranks, sampling)
     none = np.zeros(len(ranks))
-    fig = explore.expected_curve(metric, ranks, exact, mean, none, m=400, at=7)
+    fig = explore.expected_curve(metric, (ranks, exact, mean, none), m=400, at=7)
     assert [upright(named(fig, x), k) for x in ("exact", "sampled, m = 400,")] == [True, False]
     line = named(fig, "exact").line
     assert (line.dash, line.color) == (theme.EXACT_DASH, theme.LIGHT.ink)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def ladder(focus: Focus, *budgets: int) -> list[int]:
 
 def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = None) -> Priced:
     """Return the results of all designs at each of the ``budgets``."""
-    q, most = focus.result.question, most_of(focus)
+    q, metric, most = focus.result.question, focus.metric, most_of(focus)
     for budget in budgets:
         if not 1 <= budget <= most:
             raise ValueError(
@@ -78,24 +79,16 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
             )
     options: Any = {key: x for key, x in q.options.items() if key != "correction"}
     proxies = {}
-    if focus.metric.k is not None or focus.metric.share is not None:
-        proxies[ORDER] = [
-            mean_stopping_cost(focus.metric, x, order="best").mean for x in focus.sets
-        ]
-    by_price = {}
+    if metric.k is not None or metric.share is not None:
+        proxies[ORDER] = [mean_stopping_cost(metric, x, order="best").mean for x in focus.sets]
+    plain, by_price = {**options, "scheme": q.protocol.scheme}, {}
     for done, price in enumerate(budgets):
         if progress:
             progress(done / len(budgets))
         # Above the slider's budgets, corrections are left out, because each fit would take seconds.
-        names = CORRECTIONS if price <= BUDGETS[-1] else (SAMPLED,)
-
-        def make(price: int = price, names: tuple[str, ...] = names) -> Designs:
-            return designs(
-                focus.metric, focus.sets, price, corrections=names, proxies=proxies, **options
-            )
-
-        plain = {**options, "scheme": q.protocol.scheme}
-        key = "designs", q.source.key, focus.metric, *focus.systems, price, repr(plain)
+        options["corrections"] = CORRECTIONS if price <= BUDGETS[-1] else (SAMPLED,)
+        make = partial(designs, metric, focus.sets, price, proxies=proxies, **options)
+        key = "designs", q.source.key, metric, *focus.systems, price, repr(plain)
         by_price[price] = memory.cached(key, make, shared=focus.shared)
     return Priced(by_price)
 
@@ -180,9 +173,8 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
     low, top = float(finite.min()) / 1.6, float(finite.max()) * 1.6
     ends = [float(np.log10(budgets[0])) - 0.05, float(np.log10(budgets[-1])) + 0.05]
     up = np.log10([low, top]).tolist()
-    notes = names_at(
-        names, colors, np.log10(budgets), list(map(np.log10, lines)), ends, up, height=300
-    )
+    heights = list(map(np.log10, lines))
+    notes = names_at(names, colors, np.log10(budgets), heights, ends, up, height=300)
     now = priced.error(budget)
     for name, color in zip(names, colors, strict=True):
         # A logarithmic axis cannot show an error of 0: the dot is put below the visible range.

@@ -94,9 +94,7 @@ def curves(
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
     ends, dashed = [1, int(m_values[-1])], theme.exact_line(dark, 1.2)
     lines = [theme.system_line(place, dark) for place in range(len(systems))]
-    data = [
-        theme.curve(m_values, y[:, place], line, systems[place]) for place, line in enumerate(lines)
-    ]
+    data = [theme.curve(m_values, *drawn) for drawn in zip(y.T, lines, systems, strict=True)]
     data += [
         theme.curve(ends, [x, x], dashed | {"color": line["color"]}, f"{system} on all items")
         for system, x, line in zip(systems, truth, lines, strict=True)
@@ -192,7 +190,7 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
     exact, at_m = 100 * float(r.exact[i, x] - r.exact[j, x]), float(y[np.searchsorted(grid, r.m)])
     better, worse = plain(r.systems[i], 16), plain(r.systems[j], 16)
     silent: dict[str, Any] = {"hoverinfo": "skip", "hovertemplate": None, "fill": "tozeroy"}
-    none = {"width": 0, "color": c.ink}
+    none, ends = {"width": 0, "color": c.ink}, [1, int(grid[-1])]
     tell = theme.hover(f"{better} ahead by", " points")
     data = [
         theme.curve(grid, part, none, "", fillcolor=theme.faded(hue, 0.3), **silent)
@@ -200,9 +198,7 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
     ]
     data += [
         theme.curve(grid, y, {"color": c.ink, "width": 2.5}, "", hovertemplate=tell),
-        theme.curve(
-            [1, int(grid[-1])], [exact, exact], theme.exact_line(dark, 1.2), "on all items"
-        ),
+        theme.curve(ends, [exact, exact], theme.exact_line(dark, 1.2), "on all items"),
         theme.dots([r.m], [at_m], {"color": c.ink, "size": 10}, hoverinfo="skip"),
     ]
     room = 0.16 * max(float(y.max()) - float(y.min()), abs(exact), 1e-9)
@@ -243,11 +239,10 @@ def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
 def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
     """Return one legend for all pictures as HTML; ``more`` is the number of systems not drawn."""
     strokes = {"solid": "━━", "dot": "┅┅", "dashdot": "━╍", "longdash": "╍╍"}
-    styles = [theme.system_line(place, dark) for place in range(len(systems))]
-    lines = [
-        (plain(system), style["color"], strokes[style["dash"]])
-        for system, style in zip(systems, styles, strict=True)
-    ]
+    lines = []
+    for place, system in enumerate(systems):
+        style = theme.system_line(place, dark)
+        lines.append((plain(system), style["color"], strokes[style["dash"]]))
     return say.legend(lines, theme.look(dark).ink, more)
 
 
@@ -426,11 +421,10 @@ def _rows(
     (dot, hue), (bar, shade) = colors.items()
     c, y = theme.look(dark), list(range(len(pairs)))
     spans = [f"{bare_points(low)} to {bare_points(high)}" for low, high in ends]
+    x, marker = theme.in_percent(values), {"size": 11, "color": hue}
     data = [
         theme.spans(ends, y, width / _ROW, shade, name=bar, customdata=spans),
-        theme.dots(
-            theme.in_percent(values), y, {"size": 11, "color": hue}, name=dot, customdata=texts
-        ),
+        theme.dots(x, y, marker, name=dot, customdata=texts),
     ]
     hover = {"hovertemplate": "%{fullData.name}: %{customdata}<extra></extra>"}
     return theme.figure(
@@ -495,37 +489,30 @@ class MeanLaw:
 
 
 def histogram(
-    metric: str,
-    systems: Sequence[str],
-    runs: Sequence[Floats],
-    laws: Sequence[MeanLaw],
-    places: Sequence[int],
-    *,
-    dark: bool = False,
+    metric: str, systems: Sequence[tuple[str, Floats, MeanLaw, int]], *, dark: bool = False
 ) -> go.Figure:
     """Draw each system's means in repeated runs as bars, and their exact distribution as a line.
 
-    ``places`` are the positions of the systems in the legend, which determine their colours.
+    ``systems`` holds the name of each system, its means, their exact distribution, and the position
+    of the system in the legend, which determines its colour.
     """
     data: list[dict[str, Any]] = []
     top = 0.0
-    for name, values, law, place in zip(systems, runs, laws, places, strict=True):
+    for name, values, law, place in systems:
         line, edges = theme.system_line(place, dark), bin_edges(values, law)
         middle = theme.in_percent((edges[:-1] + edges[1:]) / 2)
-        share = np.histogram(values, edges)[0] / max(len(values), 1)
-        exact = law.between(edges)
-        top = max(top, float(share.max()), float(exact.max()))
+        shown = theme.in_percent(np.histogram(values, edges)[0] / max(len(values), 1))
+        exact = theme.in_percent(law.between(edges))
+        top = max(top, float(shown.max()), float(exact.max()))
         marker = {"color": theme.faded(line["color"], 0.4), "line": {"width": 0}}
         hover = f"{name}: %{{y:.1f}} % of runs near %{{x:.2f}} %<extra></extra>"
-        width, shown = np.diff(theme.in_percent(edges)), theme.in_percent(share)
+        width = np.diff(theme.in_percent(edges))
         data += [
             theme.bars(middle, shown, name, width=width, marker=marker, hovertemplate=hover),
-            theme.curve(
-                middle, theme.in_percent(exact), line, f"{name}, exact law", showlegend=False
-            ),
+            theme.curve(middle, exact, line, f"{name}, exact law", showlegend=False),
         ]
     across = {"title": {"text": "mean of one sampled run"}, "ticksuffix": " %", "nticks": 8}
-    up = {"title": {"text": "of runs"}, "range": [0, 108 * top], "ticksuffix": " %", "nticks": 5}
+    up = {"title": {"text": "of runs"}, "range": [0, 1.08 * top], "ticksuffix": " %", "nticks": 5}
     return theme.figure(
         data,
         dark=dark,

@@ -28,7 +28,7 @@ from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.simulation import batches
-from sampledash.types import Floats, Ints, Progress
+from sampledash.types import Floats, Ints, Progress, frozen
 
 MOST_PAIRS = 10  # largest number of pairs in the tile map
 MOST_CURVES = 10  # largest number of systems whose curves are drawn
@@ -74,20 +74,13 @@ class Question:
     def orders(self, progress: Progress | None = None) -> Orders:
         """Return the sampled order of the systems at every m; if :attr:`fits`, only at a few m."""
         m_max, m_values = where_to_look(self.sets, self.m, self.protocol)
-        return memory.orders(
-            self.metrics,
-            self.sets,
-            m_max,
-            self.protocol,
-            shared=self.shared,
-            progress=progress,
-            m_values=m_values,
-        )
+        q: Any = self.metrics, self.sets, m_max, self.protocol
+        return memory.orders(*q, shared=self.shared, progress=progress, m_values=m_values)
 
     @remembered
     def exact(self) -> Floats:
         """Return the exact mean of each metric for each system: shape (systems, metrics)."""
-        return memory.frozen(exact_means(self.metrics, self.sets, self.protocol))
+        return frozen(exact_means(self.metrics, self.sets, self.protocol))
 
     @remembered
     def verdict_at(self, m: int) -> dict[str, list[Any]]:
@@ -126,7 +119,7 @@ class Result(Pairs):
         """Return the standard deviations of the sampled means of ``sets`` in one run (cached)."""
         key = "std_of", self.question.key, self.m, memory.digests(sets)
         std_of = super().std_of
-        return memory.cached(key, lambda: memory.frozen(std_of(sets)), shared=self.question.shared)
+        return memory.cached(key, lambda: frozen(std_of(sets)), shared=self.question.shared)
 
     def flips(self, pairs: Sequence[int], every: Mapping[str, Orders]) -> pd.DataFrame:
         """Return a table of flips, the m at which a pair's sampled order changes.
@@ -318,7 +311,7 @@ class Focus:
                     blocks.append(block)
                     progress((place + sum(map(len, blocks)) / repeats) / len(self.systems))
                 means.append(np.concatenate(blocks))
-            return memory.frozen(np.array(means))
+            return frozen(np.array(means))
 
         key = "repeated", q.key, m, *self.systems, repeats, seed
         return memory.cached(key, make, shared=self.shared)

@@ -26,9 +26,8 @@ def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
     for y in [x, *(y for y in range(len(r.metrics)) if y != x)]:
         columns[str(r.metrics[y])] = [in_runs(float(r.chances[y, pair])) for pair in pairs]
         if y == x and bounds:
-            columns["if shared"] = [
-                " to ".join(dict.fromkeys(map(in_runs, bounds[pair]))) for pair in pairs
-            ]
+            ends = (dict.fromkeys(map(in_runs, bounds[pair])) for pair in pairs)
+            columns["if shared"] = list(map(" to ".join, ends))
     return pd.DataFrame(columns)
 
 

@@ -91,9 +91,7 @@ def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
     row, names = focus.rows(tests).iloc[place], focus.ordered(focus.pairs[place], system_name)
     if place == 0 and focus.tied:
         return tied(focus)
-    return say.anything_to_order(
-        *names, row["difference"], row["interval"], row["p_holm"], len(tests)
-    )
+    return say.anything_to_order(*names, *row[["difference", "interval", "p_holm"]], len(tests))
 
 
 def weakest_order(focus: Focus, tests: pd.DataFrame) -> str:

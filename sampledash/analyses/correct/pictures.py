@@ -49,7 +49,7 @@ def expectation(
     lines = [theme.exact_line(dark, 2.5), *(_line(x, focus, dark) for x in ordered)]
     names = ["exact", *map(str, ordered)]
     axis = theme.rank_axis(int(ranks[-1]))
-    colors = [c.ink, *(line["color"] for line in lines[1:])]
+    colors, ends = [c.ink, *(line["color"] for line in lines[1:])], (axis["range"], (low, top))
     return theme.figure(
         [
             theme.curve(*theme.steps(ranks, values), line, name)
@@ -58,9 +58,7 @@ def expectation(
         dark=dark,
         height=height,
         title=f"Expected {metric}",
-        annotations=names_at(
-            names, colors, np.log10(ranks), y, axis["range"], (low, top), height=height - 90
-        ),
+        annotations=names_at(names, colors, np.log10(ranks), y, *ends, height=height - 90),
         revision=f"correct-{metric}-{ranks[-1]}",
         xaxis=axis,
         yaxis=_percent(low, top),
@@ -173,16 +171,9 @@ def tradeoff(
     if symbol == "γ":
         across.reverse()
     up, clear = np.log10([low, top]).tolist(), np.log10(list(marks.values())).tolist()
-    annotations = names_at(
-        names,
-        colors,
-        np.log10(x),
-        list(map(np.log10, lines)),
-        across,
-        up,
-        height=height - 75,
-        clear=clear,
-    )
+    options: dict[str, Any] = {"height": height - 75, "clear": clear}
+    heights = list(map(np.log10, lines))
+    annotations = names_at(names, colors, np.log10(x), heights, across, up, **options)
     shapes = []
     for text, at in marks.items():
         if x.min() <= at <= x.max():
@@ -279,8 +270,7 @@ def movielens_curves(
 
     The picture is shaded at every m at which the order of at least one pair is not right.
     """
-    sets, orders = example(result.MOVIELENS), result.movielens_orders(metric, recipe)
-    pairs = result.pairs_in_order(metric, sets)
+    sets, (orders, pairs) = example(result.MOVIELENS), result.movielens_orders(metric, recipe)
     keep = orders.m_values <= result.MOVIELENS_M
     flips = sorted({x for i, j in pairs for x in orders.flips(i, j, 0) if x <= result.MOVIELENS_M})
     wrong = np.any([orders.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
@@ -290,15 +280,8 @@ def movielens_curves(
     grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
     right = ((sets[i].system, sets[j].system, orders.right_from(i, j, 0)) for i, j in pairs)
     sentences = (f"{better} and {other} right from m = {m or 'none'}" for better, other, m in right)
-    fig = over_m.curves(
-        f"{metric}, {recipe}",
-        grid,
-        [ranks.system for ranks in sets],
-        orders.means[np.searchsorted(orders.m_values, grid), :, 0],
-        [mean(metric, ranks) for ranks in sets],
-        at=m,
-        flips=flips,
-        wrong=over_m.stretches(known, wrong),
-        dark=dark,
-    )
+    systems, exact = [x.system for x in sets], [mean(metric, x) for x in sets]
+    means = orders.means[np.searchsorted(orders.m_values, grid), :, 0]
+    marks: dict[str, Any] = {"at": m, "flips": flips, "wrong": over_m.stretches(known, wrong)}
+    fig = over_m.curves(f"{metric}, {recipe}", grid, systems, means, exact, dark=dark, **marks)
     return fig, "; ".join(sentences)

@@ -16,7 +16,7 @@ from sampledash.correction import CORRECTIONS, LABELS, Correction, Fit, correcti
 from sampledash.expectation import resize_prior
 from sampledash.grids import LIVE, MOST, jumps, rank_grid
 from sampledash.metrics import Metric
-from sampledash.protocol import Protocol
+from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.readers.files import example
 from sampledash.report.numbers import count, gamma
@@ -202,17 +202,11 @@ def check(
         if slow:
             note = f"{' and '.join(slow)} left out: drawn up to m = {count(LIVE)}."
             names = [x for x in names if x not in slow]
-    return Question(
-        metric,
-        sampling,
-        tuple(recipes[x] for x in names),
-        recipes[chosen["take"]],
-        weight,
-        SIZES[chosen["instances"]],
-        Prior(chosen["prior"], b"" if custom is None else custom(sampling.n).tobytes()),
-        rank_grid(sampling.n, keep=jumps(sampling, metric)),
-        note,
-    )
+    drawn, taken = tuple(recipes[x] for x in names), recipes[chosen["take"]]
+    prior = Prior(chosen["prior"], b"" if custom is None else custom(sampling.n).tobytes())
+    ranks = rank_grid(sampling.n, keep=jumps(sampling, metric))
+    instances = SIZES[chosen["instances"]]
+    return Question(metric, sampling, drawn, taken, weight, instances, prior, ranks, note)
 
 
 class Tradeoff(NamedTuple):
@@ -277,21 +271,15 @@ def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Flo
     return [(f"γ = {gamma(g)}", retained(s, g)) for g in gammas]
 
 
-def movielens_protocol(recipe: Correction) -> Protocol:
-    """Return Krichene & Rendle's protocol: draws without replacement, fits for draws with it."""
-    return Protocol.of(
-        {"scheme": "without-replacement", "fit_scheme": "with-replacement", "correction": recipe}
-    )
+def movielens_orders(metric: Metric, recipe: Correction) -> tuple[Orders, list[tuple[int, int]]]:
+    """Return the MovieLens systems' sampled orders, and their pairs, better system first.
 
-
-def pairs_in_order(metric: Metric, sets: list[RankSet]) -> list[tuple[int, int]]:
-    """Return the pairs of systems with different exact values, as indices, better system first."""
-    protocol = movielens_protocol(Correction())
-    return [(i, j) for i, j, truth in true_order(metric, sets, protocol) if truth]
-
-
-def movielens_orders(metric: Metric, recipe: Correction) -> Orders:
-    """Return the MovieLens systems' sampled order at every m; at few m if ``recipe`` is fitted."""
-    sets, protocol = example(MOVIELENS), movielens_protocol(recipe)
+    The protocol is that of Krichene & Rendle: draws without replacement, fits for draws with it.
+    The orders are those at every m, or at few m if ``recipe`` is fitted. A pair is two indices of
+    systems with different exact values.
+    """
+    options: Options = {"scheme": "without-replacement", "fit_scheme": "with-replacement"}
+    sets, protocol = example(MOVIELENS), Protocol.of({**options, "correction": recipe})
     m_max = largest_m(sets, None, protocol) if recipe == Correction() else MOVIELENS_M
-    return memory.orders((metric,), sets, m_max, protocol, shared=True)
+    pairs = [(i, j) for i, j, truth in true_order(metric, sets, protocol) if truth]
+    return memory.orders((metric,), sets, m_max, protocol, shared=True), pairs

@@ -20,24 +20,21 @@ _FEW = 10  # the axis of a bar chart has room for at least this many bars, or el
 
 def expected_curve(
     metric: Metric,
-    ranks: Ints,
-    exact: Floats,
-    mean: Floats,
-    std: Floats,
+    curves: tuple[Ints, Floats, Floats, Floats],
     *,
     m: int,
     at: int,
     log: bool = True,
-    narrow: bool = False,
+    panels: int = 1,
     dark: bool = False,
-    height: int = theme.HEIGHT,
 ) -> theme.Picture:
     """Draw the exact and the expected sampled metric over the true rank.
 
-    A band shows ± 1 standard deviation. ``exact``, ``mean`` and ``std`` are shares (0 to 1) at up
-    to 400 increasing ``ranks``; ``at`` is marked if it is one of these. If ``log``, the rank axis
-    is logarithmic. If ``narrow``, labels have two lines.
+    ``curves`` holds up to 400 increasing ranks, and at each the exact metric, the expected metric
+    and the standard deviation, which a band shows, as shares (0 to 1). The rank ``at`` is marked if
+    it is one of these. If ``log``, the rank axis is logarithmic. The picture is one of ``panels``.
     """
+    (ranks, exact, mean, std), height = curves, 380 if panels <= 3 else 280
     # Each panel shows a single sampled metric, so no dash pattern is needed to distinguish metrics.
     c, style = theme.look(dark), theme.metric_line(metric, dark) | {"dash": "solid"}
     color = style["color"]
@@ -63,7 +60,7 @@ def expected_curve(
         data.append(theme.dots([at, at], values, marker, hoverinfo="skip"))
         options |= {"only": float(place(at)), "clear": [float(place(at))]}
         shapes = [theme.upright(at, c.muted)]
-        gap = "<br>" if narrow else " "
+        gap = "<br>" if panels > 1 else " "  # panels side by side are narrow
         names = [f"{x}{gap}<b>{percent(y / 100)}</b>" for x, y in zip(names, values, strict=True)]
     ends = axes["xaxis"]["range"], axes["yaxis"]["range"]
     return theme.figure(
@@ -106,9 +103,8 @@ def family(
     top = float(drawn[-1].max())
     axes, place = _axes(ranks, log, top, most=7), np.log10 if log else np.asarray
     ends = axes["xaxis"]["range"], axes["yaxis"]["range"]
-    names = names_at(
-        texts, colors, place(ranks), drawn, *ends, height=height - 90, clear=[float(place(at))]
-    )
+    options: dict[str, Any] = {"height": height - 90, "clear": [float(place(at))]}
+    names = names_at(texts, colors, place(ranks), drawn, *ends, **options)
     return theme.figure(
         [
             theme.curve(*theme.steps(ranks, y), line, text)

@@ -15,7 +15,7 @@ from sampledash.grids import MOST, jumps, rank_grid
 from sampledash.metrics import Metric
 from sampledash.report.tables import as_csv
 from sampledash.sampling import Sampling, moments, pmf_chunks
-from sampledash.types import Floats, Ints, Progress
+from sampledash.types import Floats, Ints, Progress, frozen
 
 # Exact metric, expected sampled metric, standard deviation: shape (metrics, ranks), or numbers.
 Curves = tuple[Floats, Floats, Floats]
@@ -88,11 +88,8 @@ class Result:
 
 def compute(q: Question, progress: Progress | None = None) -> Result:
     """Return the curves for these settings, and their values at the chosen rank."""
-    return Result(
-        q,
-        curves(q.metrics, q.sampling, q.ranks, progress),
-        curves(q.metrics, q.sampling, np.array([q.rank])),
-    )
+    everywhere = curves(q.metrics, q.sampling, q.ranks, progress)
+    return Result(q, everywhere, curves(q.metrics, q.sampling, np.array([q.rank])))
 
 
 def curves(
@@ -109,7 +106,7 @@ def curves(
             for place, vector in enumerate(values):
                 mean[place, rows], variance[place, rows] = moments(p, vector)
         exact = np.array([metric(ranks, sampling.n) for metric in metrics])
-        return memory.frozen(exact), memory.frozen(mean), memory.frozen(np.sqrt(variance))
+        return frozen(exact), frozen(mean), frozen(np.sqrt(variance))
 
     return memory.cached(("curves", metrics, sampling, ranks.tobytes()), make, shared=True)
 
@@ -117,14 +114,14 @@ def curves(
 def law(sampling: Sampling, rank: int) -> Floats:
     """Return the distribution of the sampled rank, given the true rank: shape (m + 1,)."""
     key = "law", sampling, rank
-    return memory.cached(key, lambda: memory.frozen(sampling.pmf(rank)), shared=True)
+    return memory.cached(key, lambda: frozen(sampling.pmf(rank)), shared=True)
 
 
 def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
     """Return for each r in 1..n the probability of a true rank up to r, given the sampled rank."""
 
     def make() -> Floats:
-        return memory.frozen(np.minimum(np.cumsum(core_posterior(sampled_rank, sampling)), 1.0))
+        return frozen(np.minimum(np.cumsum(core_posterior(sampled_rank, sampling)), 1.0))
 
     return memory.cached(("posterior", sampling, sampled_rank), make, shared=True, large=True)
 

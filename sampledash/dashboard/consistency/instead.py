@@ -61,13 +61,9 @@ def follows(focus: Focus, dark: bool) -> live.Follows:
     def at(budget: int) -> live.Frame:
         priced = designs.compute(focus, budgets)
         printed, _ = designs.table(focus, priced, budget)
-        return live.Frame(
-            {PICTURE: designs.picture(focus, priced, budget, dark=dark)},
-            {
-                f".st-key-{SAID} p": [designs.sentence(focus, priced, budget)],
-                f".st-key-{TABLE} td": printed.to_numpy().ravel().tolist(),
-            },
-        )
+        texts = {f".st-key-{SAID} p": [designs.sentence(focus, priced, budget)]}
+        texts[f".st-key-{TABLE} td"] = printed.to_numpy().ravel().tolist()
+        return live.Frame({PICTURE: designs.picture(focus, priced, budget, dark=dark)}, texts)
 
     frames = {budget: partial(at, budget) for budget in budgets}
     return live.Follows("budget", depends, frames, lines=False, shared=q.shared)

@@ -101,10 +101,9 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
         st.caption(f"Dimmed below, the last that could be shown: {name}.")
     with row:
         x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for", hidden=True)
-        q, check = result.question, partial(judged.check, result.question.source)
-        pinned = pins.pins(
-            q, check, compute, judged.DEFAULTS, lambda x: [str(x.protocol.correction)]
-        )
+        q, defaults = result.question, judged.DEFAULTS
+        check = partial(judged.check, q.source)
+        pinned = pins.pins(q, check, compute, defaults, lambda x: [str(x.protocol.correction)])
     with top:
         judged.say(result, x, dim=dim)
     tile_map, curve = st.container(key="picture").columns([5, 7])
@@ -141,7 +140,8 @@ def _below(focus: Focus) -> None:
             with fold:
                 st.caption("Every pair and metric at this m: state, right from, chance in one run.")
                 page.take(lambda: result.verdict, "verdict")
-        tabs.paper_button(focus)
+        if st.button("For your paper", icon=":material/article:", key="paper", type="primary"):
+            tabs.for_paper(focus)
     tabs.show(focus)
 
 
@@ -338,11 +338,7 @@ def _why(focus: Focus) -> None:
     page.cells(pd.DataFrame(table))
     ranked = zip(names, every_rank, strict=True)
     lines = [f"{name}: {', '.join(map(str, some))}" for name, some in ranked]
-    st.button(
-        "Load it",
-        icon=":material/input:",
-        key="load_counterexample",
-        on_click=ranks.load_text,
-        args=("\n".join([f"n = {n}", *lines]),),
-        help="Puts these ranks into the page, in place of yours.",
-    )
+    load = partial(ranks.load_text, "\n".join([f"n = {n}", *lines]))
+    options: dict[str, Any] = {"icon": ":material/input:", "key": "load_counterexample"}
+    options["help"] = "Puts these ranks into the page, in place of yours."
+    st.button("Load it", on_click=load, **options)

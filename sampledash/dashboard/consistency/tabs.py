@@ -118,10 +118,8 @@ def _over_instances(focus: Focus) -> None:
     st.markdown(words.over_instances(focus, table))
     head = rows.head(page.MOST_ROWS)
     fig = pictures.differences(head, dark=page.is_dark())
-    differences = zip(head["better"], head["worse"], head["difference"].map(points), strict=True)
-    alt = "; ".join(
-        f"{plain(better)} − {plain(other)}: {size}" for better, other, size in differences
-    )
+    names = head["better"].map(plain) + " − " + head["worse"].map(plain)
+    alt = "; ".join(names + ": " + head["difference"].map(points))
     page.picture(fig, key="consistency_differences", alt=alt)
     page.table(tables.significance(rows), table, "significance")
     again = words.TEXTS["repeated"] + " " if focus.result.question.source.averaged else ""
@@ -178,21 +176,19 @@ def _repeat_it(focus: Focus) -> None:
 def _seen_runs(focus: Focus, values: Floats) -> None:
     """Draw the runs' means, of shape (systems, runs, metrics), and their exact distribution."""
     r, x, metric, made = focus.result, focus.x, str(focus.metric), values.shape[1]
-    stds, laws = np.nan_to_num(r.std_of(focus.sets)[:, x]).tolist(), []
-    for system, std in zip(focus.systems, stds, strict=True):
-        exact = focus.law_of_mean(system) or (None, None)
-        laws.append(pictures.MeanLaw(float(r.sampled[system, x]), std, *exact))
+    stds, systems = np.nan_to_num(r.std_of(focus.sets)[:, x]).tolist(), []
+    for i, std, means in zip(focus.systems, stds, values[:, :, x], strict=True):
+        exact = focus.law_of_mean(i) or (None, None)
+        law = pictures.MeanLaw(float(r.sampled[i, x]), std, *exact)
+        systems.append((plain(r.systems[i]), means, law, i))
     table, seen = focus.runs(values), focus.seen(values)
     if not focus.tied:
         share = float(focus.rows(tables.first(seen, metric))["share_of_runs"].iloc[0])
         pair = focus.ordered(focus.pair, system_name)
         st.markdown(words.say.repeated(*pair, share, made, float(r.chances[x, focus.pair])))
-    names, runs = [plain(r.systems[i]) for i in focus.systems], list(values[:, :, x])
-    page.picture(
-        pictures.histogram(metric, names, runs, laws, focus.systems, dark=page.is_dark()),
-        key="consistency_runs",
-        alt=f"Means of {count(made)} runs beside their exact law, {metric}.",
-    )
+    fig = pictures.histogram(metric, systems, dark=page.is_dark())
+    alt = f"Means of {count(made)} runs beside their exact law, {metric}."
+    page.picture(fig, key="consistency_runs", alt=alt)
     page.table(tables.runs(table, metric, made), table, "runs")
     _beyond(table, ["mean_of_runs", "expected_sampled"])
     st.markdown("Runs that show the true order, beside the exact chance:")
@@ -260,24 +256,17 @@ def _distribution(focus: Focus) -> None:
     ties = r.question.protocol.ties
     shares = np.column_stack([rank_distribution_at(ranks, edges, ties=ties) for ranks in sets])
     shares = np.diff(shares, axis=0, prepend=0.0)
-    page.picture(
-        pictures.distribution(edges, names, shares, dark=page.is_dark()),
-        key="consistency_distribution",
-        alt=f"Share of relevant items in {len(edges)} stretches of ranks, per system.",
-    )
+    fig = pictures.distribution(edges, names, shares, dark=page.is_dark())
+    alt = f"Share of relevant items in {len(edges)} stretches of ranks, per system."
+    page.picture(fig, key="consistency_distribution", alt=alt)
     st.markdown(escaped(words.leaders(edges, names, shares)))
     table = pd.DataFrame({"rank_up_to": edges} | dict(zip(names, shares.T, strict=True)))
     page.take(table, "distribution")
 
 
-def paper_button(focus: Focus) -> None:
-    """Draw the button that opens the texts for a paper: paragraph, references, script, report."""
-    if st.button("For your paper", icon=":material/article:", key="paper", type="primary"):
-        _dialog(focus)
-
-
 @st.dialog("For your paper", width="large")
-def _dialog(focus: Focus) -> None:
+def for_paper(focus: Focus) -> None:
+    """Draw the texts for a paper: paragraph, references, script, report."""
     facts = focus.result
     text, latex, cite, script = st.tabs(["Paragraph", "LaTeX", "BibTeX", "Python"])
     with text:

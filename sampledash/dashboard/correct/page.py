@@ -141,14 +141,8 @@ def _question(given: Given | None) -> Question:
     if chosen["prior"] == OWN and given is None:
         raise Problem(LACKING, asking=True)
     q = check({key: state.value(key) for key in state.DEFAULTS}, chosen, given)
-    m = count(q.sampling.m)
-    if q.sampling.m > LIVE:
-        page.require_agreed(
-            (q.metric, q.sampling, q.drawn),
-            f"m = {m} takes up to a minute for each fit: "
-            f"up to m = {count(LIVE)} the picture follows by itself.",
-            f"Compute m = {m}",
-        )
+    fits = q.metric, q.sampling, q.drawn
+    page.require_agreed(fits, q.sampling.m, "up to a minute for each fit")
     return q
 
 
@@ -162,12 +156,9 @@ def _fitted(q: Question, report: Progress) -> Question:
 
 
 def _sentence(q: Question) -> str:
-    before = q.risk(Correction())[0] ** 0.5
-    bias2, variance = q.risk()
-    scatter = (variance / q.instances) ** 0.5
-    return words.say.sentence(
-        q.metric, q.sampling.m, q.taken, before, bias2**0.5, scatter, q.instances
-    )
+    before, bias2, variance = q.risk(Correction())[0], *q.risk()
+    errors = (square**0.5 for square in (before, bias2, variance / q.instances))
+    return words.say.sentence(q.metric, q.sampling.m, q.taken, *errors, q.instances)
 
 
 def _warnings(q: Question) -> None:
@@ -278,15 +269,12 @@ def _why(q: Question) -> None:
 
 def _prior_choice() -> Given | None:
     """Draw a field for weights; return the typed weights, or None if the field is empty."""
-    typed = pasted(
-        "Weights of the true ranks",
-        key=WEIGHTS,
-        address=WEIGHTS,
-        height=120,
-        placeholder=PLACEHOLDER,
-        help="A number for each rank 1..n, or a line rank,weight for each rank that has one. They "
-        "need not sum to 1.",
+    about = (
+        "A number for each rank 1..n, or a line rank,weight for each rank that has one. They need "
+        "not sum to 1."
     )
+    field = {"height": 120, "placeholder": PLACEHOLDER, "help": about}
+    typed = pasted("Weights of the true ranks", key=WEIGHTS, address=WEIGHTS, **field)
     _put_in_address(typed)
     if not typed.strip():
         return None

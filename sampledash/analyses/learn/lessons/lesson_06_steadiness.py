@@ -10,10 +10,9 @@ import plotly.graph_objects as go
 import sampledash as sd
 from sampledash.analyses import sliding, theme
 from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, text_of
-from sampledash.analyses.memory import frozen
 from sampledash.report.numbers import count, points
 from sampledash.report.sentences import ranking
-from sampledash.types import Floats
+from sampledash.types import Floats, frozen
 
 TEXT = text_of("lesson_06_steadiness")
 
