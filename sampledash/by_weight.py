@@ -74,13 +74,13 @@ def check_classes(
     where: str, classes: ArrayLike, above: Ints, tied: Ints, negatives: Ints
 ) -> Floats:
     """Return classes as an array; raise ValueError unless they add up to each row's numbers."""
-    array = checks.array_of(f"classes {where}", classes).astype(np.float64)
-    rows = len(above)
-    if array.ndim != 3 or array.shape[:2] != (rows, 4):
+    given, rows = checks.array_of(f"classes {where}", classes), len(above)
+    if given.ndim != 3 or given.shape[:2] != (rows, 4) or given.dtype.kind not in "iuf":
         raise ValueError(
-            f"classes {where} has shape {array.shape}: give (rows, 4, classes) for {rows} rows, "
+            f"classes {where} has shape {given.shape}: give numbers (rows, 4, classes) for {rows} rows, "
             "with the numbers above, tied and in all, and the weight, of each class"
         )
+    array = given.astype(np.float64)
     sums = zip(("above", "tied", "in all"), (above, tied, negatives), strict=True)
     for part, (name, number) in enumerate(sums):
         counts = array[:, part]

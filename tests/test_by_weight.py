@@ -114,7 +114,7 @@ def test_classes_have_the_weight_of_their_items():
     parts, weights = classes_of([3, 0, 3, 8])
     np.testing.assert_allclose(parts @ weights, [3, 0, 3, 8], rtol=1e-14)
     assert np.all((parts == 0) | (parts == 1))
-    many = np.random.default_rng(1).pareto(0.8, 3_000)
+    many = 1e4 / np.arange(1, 3_001)
     parts, weights = classes_of(many)
     assert len(weights) <= 65
     np.testing.assert_allclose(parts @ weights, many, atol=1e-4 * many.max())
@@ -126,4 +126,4 @@ def test_classes_have_the_weight_of_their_items():
             every = parts.sum(axis=0)
             classes = np.stack([above @ parts, 0 * every, every, weights])[None]
             laws.append(law(classes, m)[0])
-        np.testing.assert_allclose(*laws, atol=1e-4)
+        np.testing.assert_allclose(*laws, atol=5e-5)

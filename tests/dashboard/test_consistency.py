@@ -492,7 +492,7 @@ def looked_at(at):
     ends = [f"{100 * low:.2f} % to {100 * high:.2f} %" for low, high in ap_ranges()]
     assert (cells[:2], cells[-2:]) == (["66.67 %", "50.00 %"], ends)
     assert "NDCG and AP need more: take a cutoff, k = 10 at most." in at.captions
-    assert "5 of them only known to lie beyond a list, the shortest of 10" in at.said
+    assert "5 of them only known to lie beyond a list, the shortest of 10" in at.captions
     assert not at.error
 
 
@@ -530,7 +530,7 @@ def test_a_cutoff_beyond_the_lists_is_told_with_the_largest():
     assert at.headline.startswith("Recall@60 on all items\\: A (100.00 %) and B (100.00 %)")
     at.put("k", 10)
     at.write("pasted", TYPED.replace(" 9", " >x"))
-    assert "'>x' is not a number" in at.complaint
+    assert "'x' is not a number" in at.complaint
     assert at.headline.startswith("Recall@10 on all items")
     assert "Below, the last that could be shown: your ranks" in at.captions
 

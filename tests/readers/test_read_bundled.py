@@ -85,4 +85,5 @@ def test_templates_can_be_read():
     sets = read_rank_sets(folder / "run.txt", qrels=folder / "qrels.txt", n=100)
     assert ranks_of(sets) == {"ModelA": [2, 2], "ModelB": [1, 1]}
     others = {"counts.csv", "run.txt", "qrels.txt", "sampled.csv", "from_frameworks.md"}
+    others.add("test.negative")
     assert {path.name for path in folder.iterdir()} == {"long.csv", "wide.csv"} | others
