@@ -77,8 +77,8 @@ def check_classes(
     given, rows = checks.array_of(f"classes {where}", classes), len(above)
     if given.ndim != 3 or given.shape[:2] != (rows, 4) or given.dtype.kind not in "iuf":
         raise ValueError(
-            f"classes {where} has shape {given.shape}: give numbers (rows, 4, classes) for {rows} rows, "
-            "with the numbers above, tied and in all, and the weight, of each class"
+            f"classes {where} has shape {given.shape}: give numbers ({rows}, 4, classes), "
+            "above, tied, in all and the weight of each class, a row per relevant item"
         )
     array = given.astype(np.float64)
     sums = zip(("above", "tied", "in all"), (above, tied, negatives), strict=True)
