@@ -97,8 +97,7 @@ def probability_if_shared(
 
 
 def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
-    if first.group != second.group:
-        raise _nothing_shared(first.run, second.run)
+    _aligned(first.run, second.run)
     shares = first.weights * first.counts
     back = np.argsort(first.order)
     weight = (first.weights * shares)[back] / shares.sum() ** 2
@@ -202,11 +201,7 @@ def _aligned(first: Run, second: Run) -> tuple[RankCounts, RankCounts]:
             there = there[np.repeat(begin, size) + offset]
             if np.array_equal(items.negatives, there.negatives):
                 return items, there
-    raise _nothing_shared(first, second)
-
-
-def _nothing_shared(first: Run, second: Run) -> ValueError:
-    return ValueError(
+    raise ValueError(
         f"systems {first.ranks.system!r} and {second.ranks.system!r} cannot share negatives: they "
         "do not rank the same instances among equally many negatives"
     )

@@ -393,15 +393,12 @@ def swap_test(
         spread = float(pooled @ excess**2) * n_left * (total - n_left) / (total * (total - 1))
         scale = statistic(1.0, mass * n_left / total)
         return float(2 * ndtr(-observed / (scale * np.sqrt(spread))))
-    few = len(distinct) <= _DISTINCT
+    method: Any = "marginals" if len(distinct) <= _DISTINCT else "count"
 
     def draw(runs: int) -> Floats:
-        if few:
-            drawn = rng.multivariate_hypergeometric(pooled, n_left, runs, method="marginals")
-            return statistic(drawn @ excess, drawn @ weight)
-        deck = np.tile(np.repeat(np.arange(len(distinct)), pooled), (runs, 1))
-        dealt = rng.permuted(deck, axis=1)[:, :n_left]
-        return statistic(excess[dealt].sum(axis=1), weight[dealt].sum(axis=1))
+        # The method "count" shuffles all instances, which takes less time for many distinct values.
+        drawn = rng.multivariate_hypergeometric(pooled, n_left, runs, method=method)
+        return statistic(drawn @ excess, drawn @ weight)
 
-    differences = _in_blocks(draw, resamples, len(distinct) if few else total, lambda part: None)
+    differences = _in_blocks(draw, resamples, len(distinct), lambda part: None)
     return (1 + np.count_nonzero(np.abs(differences) >= observed - TIED)) / (1 + resamples)

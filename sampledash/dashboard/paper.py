@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from sampledash.analyses.memory import once
 from sampledash.analyses.paper import pictures, wild, words
 from sampledash.analyses.paper.pictures import Panel
 from sampledash.analyses.paper.words import ON_BOTH, PUBLISHED
+from sampledash.comparison.means import step_of
 from sampledash.correction import parse_correction
 from sampledash.dashboard import page, state
 from sampledash.estimation.rank_distribution import LEARNED, SHAPED
@@ -29,7 +29,6 @@ from sampledash.papers.krichene import METRICS_34, SETTINGS, check_text, match
 from sampledash.papers.steck import check_steck, match_table_2, theorem
 from sampledash.readers.files import example
 from sampledash.report.numbers import percent
-from sampledash.types import Progress
 
 TABLES = (1, 2, 3, 4)
 FIGURES = tuple(f"Figure {i}" for i in range(1, 7))
@@ -46,12 +45,11 @@ _CORRECT, _PICKED = "sampledash/dashboard/pages/correct.py", "_wild_picked"
 @once
 def tables() -> dict[int, pd.DataFrame]:
     """Return the printed cells of Krichene & Rendle's Tables 1-4, by table, with our values."""
-
-    def part(report: Progress, table: int, share: float) -> None:
-        report((table - 1 + share) / len(TABLES))
-
     with page.progress("Computing every cell of the tables") as report:
-        return {table: match(table, example, partial(part, report, table)) for table in TABLES}
+        return {
+            table: match(table, example, step_of(report, table - 1, len(TABLES)))
+            for table in TABLES
+        }
 
 
 @once
@@ -65,12 +63,6 @@ def statements() -> pd.DataFrame:
 def steck() -> pd.DataFrame:
     """Return the statements of Steck's paper, each with the value that we compute."""
     return check_steck(example)
-
-
-@once
-def trained() -> pd.DataFrame:
-    """Return the cells of Steck's Table 2, each with the value that we compute."""
-    return match_table_2(example)
 
 
 @once
@@ -263,7 +255,7 @@ def _table(number: int) -> None:
 
 def _trained() -> None:
     """Draw Steck's Table 2 with the values that we compute, one row for each trained model."""
-    rows = trained()
+    rows = match_table_2(example)
     st.markdown(f"**{rows['matched'].sum()} of {len(rows)} cells match.**")
     printed = rows.assign(text=rows["printed"].map("{:.3f}".format), our_std=np.nan)
     lines = {

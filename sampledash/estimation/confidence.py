@@ -445,27 +445,18 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 
     def end(sign: float) -> float:
         farthest = sum(max(sign * fit.weight * x for x in fit.extremes) for fit in fits)
-        # The last pairs (pull, distance) with a distance below and above ``goal``.
-        inside, outside = (0.0, 0.0), None
         pull = goal / (_USUAL * extent)
         for _ in range(_STEPS):
             value, distance = at(sign * pull)
-            if abs(distance - goal) <= _CLOSE * goal:
+            if distance >= goal or sign * value >= farthest - _EXACT * extent:
                 break
-            if distance > goal:
-                outside = pull, distance
-            elif sign * value >= farthest - _EXACT * extent:
-                break
-            else:
-                inside = pull, distance
-            if outside is None:
-                pull *= min(4.0, 1.1 * goal / max(distance, _ROUNDING))
-                continue
-            if outside[0] - inside[0] <= _CLOSE * outside[0]:
-                break
-            # The distance grows nearly in proportion to ``pull``: interpolate linearly to ``goal``.
-            part = (goal - inside[1]) / (outside[1] - inside[1])
-            pull = inside[0] + min(max(part, 0.02), 0.98) * (outside[0] - inside[0])
+            # The distance grows nearly in proportion to ``pull``: aim a little beyond ``goal``.
+            pull *= min(4.0, 1.1 * goal / max(distance, _ROUNDING))
+        if distance > goal:
+            pull = scipy.optimize.brentq(
+                lambda x: at(sign * x)[1] - goal, 0.0, pull, xtol=_CLOSE * pull, rtol=_CLOSE
+            )
+            value = at(sign * pull)[0]
         return sign * min(sign * value, farthest)
 
     return end(-1.0), end(1.0)

@@ -6,7 +6,7 @@ The text comes from the template ``paragraph.txt.jinja`` beside this module, the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,15 +80,12 @@ def _template(latex: bool) -> Template:
     def formula(text: str) -> str:
         return f"${text}$".replace("γ", r"\gamma") if latex else text
 
-    words: dict[str, Callable[..., str]] = {
-        "name": name,
-        "share": share,
-        "percent": percent,
-        "formula": formula,
-    }
-    words |= {"count_in_formula": tex_count if latex else count}
-    words |= {"gamma": tex_number if latex else gamma}
-    return template(_HERE / "paragraph.txt.jinja", **words)
+    return template(
+        _HERE / "paragraph.txt.jinja",
+        **{function.__name__: function for function in (name, share, percent, formula)},
+        count_in_formula=tex_count if latex else count,
+        gamma=tex_number if latex else gamma,
+    )
 
 
 def _facts(f: Pairs) -> dict[str, Any]:

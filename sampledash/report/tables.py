@@ -186,10 +186,8 @@ def _cell(value: Any, kind: CellKind) -> str:
         return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
     if kind == "p":
         return "<0.0001" if 0 < value < 5e-5 else f"{value:.4f}"
-    if kind == "number":
-        return f"{value:.2f}"
-    if kind == "digits":
-        return f"{value:.4g}"
+    if kind in ("number", "digits"):
+        return f"{value:.2f}" if kind == "number" else f"{value:.4g}"
     if kind == "points" and abs(float(value)) <= TIED:
         return "0.00"
     return "".join(rounded(float(value), chance=kind == "chance"))
@@ -226,25 +224,15 @@ def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
         [(_tex_number(x) if column.number else escape.tex(x)) or MISSING_TEX for x in column.cells]
         for column in columns
     ]
-    lines = [
-        rf"\begin{{tabular}}{{{''.join('r' if column.number else 'l' for column in columns)}}}",
-        r"  \toprule",
-        f"  {' & '.join(printed_heads)} \\\\",
-        r"  \midrule",
-        *(f"  {' & '.join(row)} \\\\" for row in zip(*cells, strict=True)),
-        r"  \bottomrule",
-        r"\end{tabular}",
-    ]
-    if caption or label:
-        key = re.sub(r"[^A-Za-z0-9:_-]", "", label)
-        texts = {r"  \caption{%s}": escape.tex(caption) if caption else "", r"  \label{%s}": key}
-        above = [
-            r"\begin{table}",
-            r"  \centering",
-            *(x % text for x, text in texts.items() if text),
-        ]
-        lines = [*above, *(f"  {line}" for line in lines), r"\end{table}"]
-    return "\n".join([r"% \usepackage{booktabs}", *lines]) + "\n"
+    styled = pd.DataFrame(dict(enumerate(cells))).set_axis(printed_heads, axis=1).style
+    written = styled.hide(axis="index").to_latex(
+        column_format="".join("r" if column.number else "l" for column in columns),
+        position_float="centering" if caption or label else None,
+        hrules=True,
+        caption=escape.tex(caption) or None,
+        label=re.sub(r"[^A-Za-z0-9:_-]", "", label) or None,
+    )
+    return "% \\usepackage{booktabs}\n" + written
 
 
 def _in_math(symbol: re.Match[str]) -> str:
@@ -293,18 +281,17 @@ def read_vector_json(text: str) -> Fit:
     ValueError
         If :func:`vector_json` did not write the text, or the number of values is not m + 1.
     """
+    keys = ("n", "m", "scheme", "odds", "correction", "metric", "values", "prior")
     try:
         content = json.loads(text)
-        size, scheme_and_odds = (content["n"], content["m"]), (content["scheme"], content["odds"])
-        names, given = (content["correction"], content["metric"]), content["values"]
-        prior = content.get("prior")
+        *law, name, of, given, prior = (content[key] for key in keys)
     except KeyError as error:
         why = f"{error} is missing"
         raise ValueError(f"this is not a vector written by vector_json: {why}") from None
-    except (TypeError, AttributeError, ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):
         raise ValueError("this is not a vector written by vector_json, but other text") from None
-    sampling, values = Sampling(*size, *scheme_and_odds), checks.numbers("values", given)
-    recipe, metric = parse_correction(names[0]), parse_metric(names[1])
+    sampling, values = Sampling(*law), checks.numbers("values", given)
+    recipe, metric = parse_correction(name), parse_metric(of)
     if values.shape != (sampling.m + 1,):
         raise ValueError(
             f"values has shape {values.shape}: m = {sampling.m} needs {sampling.m + 1}, "

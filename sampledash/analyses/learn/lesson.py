@@ -1,15 +1,14 @@
 """Lessons: each has a text with placeholders, functions that compute the numbers, and a picture.
 
-Every module in the folder ``lessons`` is a lesson; the names of the modules give the order. A
-module defines
+Every module in the folder ``lessons`` is a lesson; the names of the modules give the order.
 
-``TEXT``
-    The text of the lesson, usually from a file beside the module: lines of ``name: text``, whose
-    continuation lines are indented. ``$x`` is replaced by the number x: an integer with thousands
-    separators, any other number in percent, or in the format after a colon, as in ``$x:points`` and
-    ``$x:2f``. Some lines have parts separated by `` | ``: a ``choice`` has an answer and a reply,
-    an ``exercise`` a task and a solution, and a ``link`` a page, its query and a label. ``right``
-    repeats the right answer.
+The text of the lesson is in a text file beside the module: lines of ``name: text``, whose
+continuation lines are indented. ``$x`` is replaced by the number x: an integer with thousands
+separators, any other number in percent, or in the format after a colon, as in ``$x:points`` and
+``$x:2f``. Some lines have parts separated by `` | ``: a ``choice`` has an answer and a reply, an
+``exercise`` a task and a solution, and a ``link`` a page, its query and a label. ``right`` repeats
+the right answer. The module defines
+
 ``numbers(variant)``, ``picture(variant, revealed, dark)``
     ``numbers`` returns a dictionary of numbers and texts for the placeholders (a tuple stands for
     several lines). ``picture`` returns the Plotly figure before or after the answer is
@@ -142,11 +141,6 @@ class Lesson:
         return next(choice for choice in self.choices if choice.right)
 
 
-def text_of(name: str) -> str:
-    """Return the content of the text file of this name in the folder ``lessons``."""
-    return (Path(lessons.__path__[0]) / f"{name}.txt").read_text(encoding="utf-8")
-
-
 def names() -> list[str]:
     """Return the module names of the lessons, in order."""
     return sorted(module.name for module in pkgutil.iter_modules(lessons.__path__))
@@ -167,7 +161,8 @@ def looks(number: int) -> tuple[str, ...]:
 def words(number: int, variant: str = "") -> Lesson:
     """Return the texts of lesson ``number``, counted from 1; they are cached for all users."""
     module = course()[number - 1]
-    return read(module.TEXT, {**COMMON, **module.numbers(variant or looks(number)[0])})
+    text = Path(str(module.__file__)).with_suffix(".txt").read_text(encoding="utf-8")
+    return read(text, {**COMMON, **module.numbers(variant or looks(number)[0])})
 
 
 _BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")

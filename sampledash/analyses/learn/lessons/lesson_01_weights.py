@@ -8,11 +8,9 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding, theme
-from sampledash.analyses.learn.lesson import N, Numbers, text_of
+from sampledash.analyses.learn.lesson import N, Numbers
 from sampledash.analyses.sliding import Curve
 from sampledash.grids import rank_grid
-
-TEXT = text_of("lesson_01_weights")
 
 VISITED = (1, 2, 3, 5, 10, 11, 20, 50, 100, 101, 200, 500, 1000)
 TOP = 1_000

@@ -10,12 +10,10 @@ import plotly.graph_objects as go
 import sampledash as sd
 from sampledash.analyses import sliding, theme
 from sampledash.analyses.explore.result import negatives, sampled_ranks
-from sampledash.analyses.learn.lesson import WITHOUT, M, N, Numbers, text_of
+from sampledash.analyses.learn.lesson import WITHOUT, M, N, Numbers
 from sampledash.analyses.learn.lessons.lesson_03_softness import half_way
 from sampledash.analyses.sliding import scatter
 from sampledash.report.numbers import count, decimal
-
-TEXT = text_of("lesson_02_sampled_rank")
 
 RANK = 100
 SIZES = (1, 2, 5, 10, 100, 1_000, 10_000)

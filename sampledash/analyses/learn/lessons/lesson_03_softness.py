@@ -10,13 +10,11 @@ import plotly.graph_objects as go
 import sampledash as sd
 from sampledash.analyses import sliding, theme
 from sampledash.analyses.explore import words as explore
-from sampledash.analyses.learn.lesson import CHIPS, WITHOUT, M, N, Numbers, text_of
+from sampledash.analyses.learn.lesson import CHIPS, WITHOUT, M, N, Numbers
 from sampledash.analyses.sliding import Curve
 from sampledash.grids import jumps, rank_grid
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
-
-TEXT = text_of("lesson_03_softness")
 
 LOOKS = ("Recall@10", "NDCG", "AP", "AUC")
 FAR = 500

@@ -9,23 +9,12 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding, theme
-from sampledash.analyses.learn.lesson import (
-    METRIC,
-    WITHOUT,
-    M,
-    N,
-    Numbers,
-    movielens,
-    order,
-    text_of,
-)
+from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, N, Numbers, movielens, order
 from sampledash.analyses.learn.lessons.lesson_03_softness import sampled
 from sampledash.analyses.sliding import Curve
 from sampledash.grids import rank_grid
 from sampledash.report.numbers import count
 from sampledash.report.sentences import negatives
-
-TEXT = text_of("lesson_04_one_negative")
 
 RANK = 100
 DOWN = (N - 1, 5000, 2000, 1000, 500, 200, 100, 50, 20, 10, 5, 3, 2, 1)

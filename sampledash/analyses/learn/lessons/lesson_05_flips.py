@@ -9,15 +9,13 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding, theme
-from sampledash.analyses.learn.lesson import CHIPS, WITHOUT, Link, M, N, Numbers, order, text_of
+from sampledash.analyses.learn.lesson import CHIPS, WITHOUT, Link, M, N, Numbers, order
 from sampledash.analyses.sliding import Curve
 from sampledash.grids import m_grid
 from sampledash.papers.krichene import WITH
 from sampledash.readers.files import EXAMPLES
 from sampledash.report.numbers import count, percent
 from sampledash.report.sentences import negatives, ranking
-
-TEXT = text_of("lesson_05_flips")
 
 LOOKS = ("AP", "NDCG", "Recall@10", "AUC")
 TABLE_M = 99  # number of sampled negatives in Table 2 of Krichene & Rendle

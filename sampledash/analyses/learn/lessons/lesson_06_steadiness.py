@@ -9,12 +9,10 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding, theme
-from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, text_of
+from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
 from sampledash.report.numbers import count, points
 from sampledash.report.sentences import ranking
 from sampledash.types import Floats, frozen
-
-TEXT = text_of("lesson_06_steadiness")
 
 RUNS, SEED = 20, 1
 VISITED = (20, 50, 100, 200, 500, 1500)

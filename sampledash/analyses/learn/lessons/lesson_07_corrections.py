@@ -9,12 +9,10 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding, theme
-from sampledash.analyses.learn.lesson import WITHOUT, M, N, Numbers, movielens, text_of
+from sampledash.analyses.learn.lesson import WITHOUT, M, N, Numbers, movielens
 from sampledash.analyses.sliding import Curve
 from sampledash.grids import rank_grid
 from sampledash.report.numbers import gamma, percent
-
-TEXT = text_of("lesson_07_corrections")
 
 GAMMA = 0.01
 GAMMAS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0001)

@@ -9,11 +9,9 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding
-from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, text_of
+from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
 from sampledash.analyses.sliding import Range, from_to
 from sampledash.report.numbers import count
-
-TEXT = text_of("lesson_08_limits")
 
 SEED, MANY = 1, 100
 VISITED = (5, 10, 20, 50, 100, 500)

@@ -9,12 +9,10 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding, theme
-from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, order, text_of
+from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, order
 from sampledash.analyses.sliding import Curve
 from sampledash.grids import m_grid
 from sampledash.report.sentences import negatives
-
-TEXT = text_of("lesson_09_your_paper")
 
 SURE = 0.95
 VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)

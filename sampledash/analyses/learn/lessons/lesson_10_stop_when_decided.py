@@ -10,12 +10,10 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding, theme
-from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, text_of
+from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
 from sampledash.analyses.sliding import Curve
 from sampledash.grids import m_grid
 from sampledash.report.numbers import count
-
-TEXT = text_of("lesson_10_stop_when_decided")
 
 LOOKS = ("One user", "A hit", "All users")
 SEED, CANDIDATES, CUTOFF, ACROSS = 3, 50, 10, 10

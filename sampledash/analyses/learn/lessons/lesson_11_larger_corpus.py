@@ -9,12 +9,10 @@ import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding
-from sampledash.analyses.learn.lesson import METRIC, Numbers, text_of
+from sampledash.analyses.learn.lesson import METRIC, Numbers
 from sampledash.analyses.paper.wild import CUTOFFS, M, N, systems
 from sampledash.analyses.sliding import Range, from_to
 from sampledash.report.numbers import count, percent
-
-TEXT = text_of("lesson_11_larger_corpus")
 
 SIZES = (1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
 # The order of the first two systems on 1,000 images is not that on 5,000.
