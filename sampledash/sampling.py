@@ -38,6 +38,7 @@ _CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which
 #: Half width, in standard deviations, of the computed range of counts; P(outside) is below 1e-30.
 _SIGMAS = 12
 # Constants of ``merge_laws``, which interpolates rows over their share above and their number N.
+_CACHE = 1 << 15  # number of probabilities that are processed together in the CPU cache
 _POINTS = 24  # number of interpolation points in an interval of the share of items above
 _SIZES = 12  # largest number of interpolation points over N
 #: Without replacement, rows are grouped into bands by N. A band has this width in log(1 - m/N).
@@ -47,7 +48,6 @@ _END = 64
 _NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than this
 #: ``pmf`` works column by column (one count, all rows) from this many rows on, if m is the same.
 _MANY = 400
-_DIGITS = 1e-15  # smaller singular values, as a share of the largest, are rounding errors
 _NO_WEIGHT = 1e-18  # numbers of different drawn items with at most this probability are ignored
 _TINY = 1e-290  # smaller probabilities are skipped: subnormal numbers are a hundred times slower
 
@@ -203,15 +203,17 @@ def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats
     return _outward(scheme, draws, a, b, s, mode)
 
 
-def _mixed(sizes: Callable[[int, Ints], Floats], draws: Floats, a: Floats, b: Floats) -> Floats:
+def _mixed(sizes: Callable[[int, Floats], Floats], draws: Floats, a: Floats, b: Floats) -> Floats:
     """Return :func:`pmf`, averaged over the number of different drawn items, which varies."""
     result = np.zeros((len(a), int(draws.max()) + 1))
     both = np.column_stack(np.broadcast_arrays(draws, np.rint(a + b))).astype(np.int64)
     for m, top in np.unique(np.column_stack([both[:, 0], both.min(axis=1)]), axis=0).tolist():
         at = np.flatnonzero((both[:, 0] == m) & (both.min(axis=1) == top))
         totals, place = np.unique(both[at, 1], return_inverse=True)
-        law, chances = pmf(DEFAULT_SCHEME, top, a[at, 0], b[at, 0]), sizes(m, totals)[place]
-        result[at, : top + 1] = _over_sizes(law, chances)
+        law, chances = pmf(DEFAULT_SCHEME, top, a[at, 0], b[at, 0]), sizes(m, 1.0 * totals)[place]
+        step = _CACHE // (top + 1) + 1  # all sizes of few rows fit the CPU cache
+        for rows in (slice(start, start + step) for start in range(0, len(at), step)):
+            result[at[rows], : top + 1] = _over_sizes(law[rows], chances[rows])
     return result
 
 
@@ -222,7 +224,8 @@ def _over_sizes(law: Floats, chances: Floats) -> Floats:
     random gives the distribution for d - 1, as in :mod:`sampledash.comparison.means`.
     """
     top = law.shape[1] - 1
-    law, s, total = law.copy(), np.arange(top + 1.0), chances[:, top, None] * law
+    law, s = law.copy(), np.arange(top + 1.0)
+    total = chances[:, top, None] * law
     possible = np.max(np.abs(chances), axis=0) > _NO_WEIGHT
     for d in range(top, int(np.argmax(possible)), -1):
         law[:, :d] = law[:, :d] * (1 - s[:d] / d) + law[:, 1 : d + 1] * (s[1 : d + 1] / d)
@@ -234,7 +237,7 @@ def _over_sizes(law: Floats, chances: Floats) -> Floats:
 def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:
     """Return the numbers of different drawn items with their probabilities, if not negligible."""
     sizes = SCHEMES[scheme].sizes
-    chances = np.eye(m + 1)[m] if sizes is None else sizes(m, np.array([total]))[0]
+    chances = np.eye(m + 1)[m] if sizes is None else sizes(m, np.array([float(total)]))[0]
     return [(int(d), float(chances[d])) for d in np.flatnonzero(chances > _NO_WEIGHT)]
 
 
@@ -402,27 +405,29 @@ def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
     return total
 
 
-def _mixed_sums(sizes: Callable[[int, Ints], Floats], m: int, parts: Sequence[Weighted]) -> Floats:
+def _mixed_sums(
+    sizes: Callable[[int, Floats], Floats], m: int, parts: Sequence[Weighted]
+) -> Floats:
     """Return :func:`weighted_pmf_sums` if the number of different drawn items varies.
 
-    The distribution of this number changes slowly with the number N of negatives: over all N, it is
-    a combination of a few vectors (a singular value decomposition), which are averaged one by one.
+    The distribution of this number is a smooth function of the number N of negatives, and is
+    interpolated over N: the rows are averaged once for each Chebyshev point.
     """
     total = np.zeros((len(parts), m + 1))
     pools = [np.rint(above + below).astype(np.int64) for above, below, _ in parts]
     for top in np.unique(np.minimum(np.concatenate(pools), m)).tolist():
         some = [np.flatnonzero(np.minimum(pool, m) == top) for pool in pools]
         numbers = np.unique(np.concatenate([x[at] for x, at in zip(pools, some, strict=True)]))
-        chances = sizes(m, numbers)
-        possible = np.max(chances, axis=0) > _NO_WEIGHT
-        left, scale, right = np.linalg.svd(chances[:, possible], full_matrices=False)
-        used = scale > _DIGITS * scale[0]
-        vectors = np.zeros((int(used.sum()), m + 1))
-        vectors[:, possible] = right[used]
+        points, left = numbers, np.eye(len(numbers))
+        if len(numbers) > (count := _POINTS + int(2 * np.sqrt(m))):
+            middle, half = numbers[[0, -1]].mean(), np.ptp(numbers) / 2
+            points = middle + half * _chebyshev(count)
+            left = _lagrange((numbers - middle) / half, count)
+        vectors = sizes(m, points)
         for row, ((above, below, weight), pool, at) in enumerate(
             zip(parts, pools, some, strict=True)
         ):
-            shares = weight[at, None] * (left * scale)[np.searchsorted(numbers, pool[at])][:, used]
+            shares = weight[at, None] * left[np.searchsorted(numbers, pool[at])]
             laws = [
                 shares[x].T @ p for x, p in pmf_chunks(DEFAULT_SCHEME, top, above[at], below[at])
             ]

@@ -42,9 +42,10 @@ class Design:
     distinct: bool = False  # whether no item is drawn twice; m is then at most n - 1
     #: Whether items differ in sampling weight, which is given by ``odds`` or by ``mass_above``.
     weighted: bool = False
-    #: If the number of different drawn items varies: a function of m and of numbers of negatives
-    #: that returns the distributions of this number over 0..m, shape (numbers, m + 1). Else None.
-    sizes: Callable[[int, Ints], Floats] | None = None
+    #: If the number of different drawn items varies: a function of m and of numbers of negatives,
+    #: also fractions, that returns the distributions of this number over 0..m, with the shape
+    #: (numbers, m + 1). Otherwise None.
+    sizes: Callable[[int, Floats], Floats] | None = None
     #: If the rank does not determine the distribution of the number above: a function of the
     #: ``classes`` of a rank set, and of m, that returns it, (instances, m + 1). Otherwise None.
     by_class: Callable[[Floats, int], Floats] | None = None
@@ -86,7 +87,7 @@ class Design:
 _NEVER = 1e-25  # numbers of different items with a smaller probability are ignored
 
 
-def _different(m: int, negatives: Ints) -> Floats:
+def _different(m: int, negatives: Floats) -> Floats:
     """Return the distributions of the number of different items in m draws with replacement."""
     chances = np.zeros((len(negatives), m + 1))
     chances[:, 0] = 1.0
