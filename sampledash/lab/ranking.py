@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from sampledash import checks
+from sampledash.by_weight import ABOVE, NEGATIVES, TIED, WEIGHT, classes_of
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.models import Part, TrainingProgress, finish
 from sampledash.lab.splits import Split
 from sampledash.rank_sets import RankSet, draw_shared_ties
-from sampledash.types import Ints
+from sampledash.types import Floats, Ints
 
 #: Function of start and stop: scores of the users start..stop - 1, shape (stop - start, n_items).
 ScoresOf = Callable[[int, int], NDArray[Any]]
@@ -36,12 +37,13 @@ _COMPARED = 2**18  # number of scores compared at a time, which fit into the pro
 
 
 class _Counted(NamedTuple):
-    """User, best rank, number of ties and of candidates of each relevant item, sorted by user."""
+    """User, best rank, ties, candidates and classes of each relevant item, sorted by user."""
 
     user: Ints
     rank: Ints
     ties: Ints
     n: Ints
+    classes: Floats | None
 
 
 def rank(
@@ -53,6 +55,7 @@ def rank(
     least_rating: float | None = None,
     recommender: str = "",
     seed: int | None = None,
+    weights: ArrayLike | str | None = None,
 ) -> Part[RankSet]:
     """Rank the held-out items of a split among all candidates of their user, as a generator.
 
@@ -70,6 +73,9 @@ def rank(
         Lowest rating of a relevant interaction. If None, all held-out interactions are relevant.
     recommender, seed
         Text of the recommender and seed of its training, which are recorded in the provenance.
+    weights
+        As in :func:`ranks_from_scores`; or ``"popularity"`` or, for example, ``"popularity^0.75"``:
+        the number of training interactions of each item, to this power.
 
     Yields
     ------
@@ -107,7 +113,9 @@ def rank(
             raise ValueError(f"no held-out interaction is rated {least_rating:g} or more: lower it")
     require_candidates(split, held)
     seen = split.training.matrix if split.exclude_seen else None
-    counts = yield from _count(scores_of, held.matrix, seen, held.n_items)
+    if isinstance(weights, str):
+        weights = _popularity(weights, split.training)
+    counts = yield from _count(scores_of, held.matrix, seen, held.n_items, weights)
     facts = {
         "data": split.data[:16],
         "split": split.text + ", validation" * (part == "validation"),
@@ -117,6 +125,18 @@ def rank(
     }
     provenance = "; ".join(f"{what}: {value}" for what, value in facts.items() if value)
     return _rank_set(system, counts, held.users, provenance)
+
+
+def _popularity(text: str, training: Interactions) -> Floats:
+    """Return the sampling weights of all items that a text such as ``popularity^0.75`` gives."""
+    name, _, power = text.partition("^")
+    if name != "popularity":
+        raise ValueError(
+            f'weights must be "popularity", "popularity^0.75" or the weight of each item, got '
+            f"{checks.shown(text)}"
+        )
+    exponent = checks.written("power of popularity", power or "1", low=0)
+    return np.bincount(training.item, minlength=training.n_items) ** exponent
 
 
 def require_candidates(split: Split, held: Interactions) -> None:
@@ -140,6 +160,7 @@ def ranks_from_scores(
     *,
     system: str = "scores",
     instances: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> RankSet:
     """Return the ranks of relevant items, given the scores of a model for all items.
 
@@ -161,6 +182,9 @@ def ranks_from_scores(
         Name of the recommender.
     instances
         Labels of the users, shape (n_users,); by default 1, 2, 3 ...
+    weights
+        Sampling weight of each item, shape (n_items,), at least 0. The rank set then has
+        ``classes``, so that negatives can be drawn by weight; users have one relevant item each.
 
     Returns
     -------
@@ -182,7 +206,7 @@ def ranks_from_scores(
     users = relevant.shape[0] if _is_matrix(relevant) else len(relevant)
     block: ScoresOf
     if callable(scores):
-        items, block = _checked(scores(0, 1), None, 0).shape[1], scores
+        items, block = _checked(scores(0, 1), None, 0)[0].shape[1], scores
     else:
         given = csr_array(scores) if issparse(scores) else checks.array_of("scores", scores)
         if given.ndim != 2 or given.shape[0] != users:
@@ -202,42 +226,79 @@ def ranks_from_scores(
     known = None if seen is None else _matrix("seen", seen, (users, items))
     labels = np.arange(1, users + 1) if instances is None else checks.labels("instances", instances)
     checks.length("instances", labels, users, f"one label for each of the {users:,} users")
-    return _rank_set(system, finish(_count(block, wanted, known, items)), labels)
+    return _rank_set(system, finish(_count(block, wanted, known, items, weights)), labels)
 
 
 def _count(
-    scores_of: ScoresOf, relevant: csr_array, seen: csr_array | None, n_items: int
+    scores_of: ScoresOf,
+    relevant: csr_array,
+    seen: csr_array | None,
+    n_items: int,
+    weights: ArrayLike | None,
 ) -> Part[_Counted]:
-    """Return the best rank, the number of ties and of candidates of each relevant item."""
+    """Return the best rank, ties, candidates and classes of each relevant item."""
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = _users_of(relevant), relevant.indices.astype(np.int64)
-    rank, ties = np.empty((2, len(item)), np.int64)
-    n = np.full(len(item), n_items, np.int64)
+    # Without weights, all items are one class. An item is tied with itself until the end.
+    kind, weight = np.zeros(n_items, np.int8), np.zeros(1)
+    if weights is not None:
+        kind, weight = _classes_of(weights, relevant)
+    classes = np.empty((len(item), 4, size := len(weight)))
     others = None if seen is None else _without(seen, relevant)
     step, at_once = _users_at_once(n_items), max(_COMPARED // n_items, 1)
+    keys = (np.arange(at_once * (size > 1))[:, None] * size + kind).ravel()
     for start in range(0, users, step):
         stop = min(start + step, users)
         first, last = int(ends[start]), int(ends[stop])
         if first == last:
             continue
-        scores = _checked(scores_of(start, stop), (stop - start, n_items), start)
-        threshold = scores[user[first:last] - start, item[first:last]]
+        scores, masked = _checked(scores_of(start, stop), (stop - start, n_items), start)
+        row = user[first:last] - start
+        threshold = scores[row, item[first:last]]
         _refuse_masked(threshold, user[first:last], item[first:last])
+        absent: Any = (row[:0], row[:0])  # users and items that are no candidates
         if others is not None:  # seen items are no candidates, and get the score −inf too
             scores = scores.astype(np.result_type(scores, np.float32))  # a copy
             block = slice(others.indptr[start], others.indptr[stop])
-            scores[_users_of(others[start:stop]), others.indices[block]] = -np.inf
-        masked = np.count_nonzero(scores == -np.inf, axis=1)
-        n[first:last] -= masked[user[first:last] - start]
+            absent = _users_of(others[start:stop]), others.indices[block]
+            scores[absent] = -np.inf
+        if masked and size > 1:
+            absent = np.divmod(np.flatnonzero(scores == -np.inf), n_items)
+        numbers = np.bincount(absent[0] * size + kind[absent[1]], minlength=(stop - start) * size)
+        if masked and size == 1:
+            numbers = np.count_nonzero(scores == -np.inf, axis=1)
+        classes[first:last, NEGATIVES] = numbers.reshape(-1, size)[row]
         for a in range(first, last, at_once):
             b = min(a + at_once, last)
             theirs, score = scores[user[a:b] - start], threshold[a - first : b - first, None]
-            rank[a:b] = np.count_nonzero(theirs > score, axis=1) + 1
-            ties[a:b] = np.count_nonzero(theirs == score, axis=1) - 1
+            for part, mask in ((ABOVE, theirs > score), (TIED, theirs == score)):
+                if size == 1:
+                    classes[a:b, part, 0] = np.count_nonzero(mask, axis=1)
+                else:
+                    numbers = np.bincount(keys[np.flatnonzero(mask)], minlength=(b - a) * size)
+                    classes[a:b, part] = numbers.reshape(b - a, size)
         yield TrainingProgress(stop / users)
+    classes[:, NEGATIVES] = np.bincount(kind) - classes[:, NEGATIVES]
+    classes[np.arange(len(item))[:, None], [TIED, NEGATIVES], kind[item, None]] -= 1
+    classes[:, WEIGHT] = weight
+    above, ties, negatives = classes[:, :3].sum(axis=2).astype(np.int64).T
+    rank, n = above + 1, negatives + 1
     if len(user) > np.count_nonzero(np.diff(ends)):  # some users have several relevant items
         rank, ties = draw_shared_ties(user, rank, ties)
-    return _Counted(user, rank, ties, n)
+    return _Counted(user, rank, ties, n, None if weights is None else classes)
+
+
+def _classes_of(weights: ArrayLike, relevant: csr_array) -> tuple[Ints, Floats]:
+    """Return each item's class and the classes' weights; check the weights and relevant items."""
+    several = np.diff(relevant.indptr) > 1
+    if np.any(several):
+        raise ValueError(
+            f"weights need one relevant item for each user, and user {int(np.argmax(several))} has "
+            "several: leave the weights out, or keep one relevant item of each user"
+        )
+    array, items = checks.numbers("weights", weights), relevant.shape[1]
+    checks.length("weights", array, items, f"a weight for each of the {items:,} items")
+    return classes_of(array)
 
 
 def _users_at_once(n_items: int) -> int:
@@ -246,8 +307,10 @@ def _users_at_once(n_items: int) -> int:
     return max(_BLOCK // row, min(_FEWEST, _LARGEST // row), 1)
 
 
-def _checked(scores: object, shape: tuple[int, int] | None, start: int) -> NDArray[Any]:
-    """Return scores as an array; raise a ValueError for a wrong shape, type or NaN."""
+def _checked(
+    scores: object, shape: tuple[int, int] | None, start: int
+) -> tuple[NDArray[Any], bool]:
+    """Return scores and whether any is −inf; raise a ValueError for a wrong shape, type or NaN."""
     block = np.asarray(scores)
     if block.ndim != 2 or (shape is not None and block.shape != shape):
         rows = "users × items" if shape is None else " × ".join(f"{x:,}" for x in shape)
@@ -256,13 +319,14 @@ def _checked(scores: object, shape: tuple[int, int] | None, start: int) -> NDArr
         )
     if block.dtype.kind not in "iuf":
         raise ValueError(f"scores must be numbers, got the type {block.dtype}")
-    if np.isnan(block.min(initial=0)):  # NaN if any score is NaN
+    lowest = block.min(initial=0)  # NaN if any score is NaN
+    if np.isnan(lowest):
         u, i = np.argwhere(np.isnan(block))[0].tolist()
         raise ValueError(
             f"scores of user {start + u} hold NaN for item {i}: a rank needs numbers; was the "
             "training stable? Give −inf to what is no candidate"
         )
-    return block
+    return block, bool(lowest == -np.inf)
 
 
 def _refuse_masked(threshold: NDArray[Any], user: Ints, item: Ints) -> None:
@@ -330,5 +394,6 @@ def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
 
 
 def _rank_set(system: str, counts: _Counted, labels: NDArray[Any], provenance: str = "") -> RankSet:
-    user, rank, ties, n = counts
-    return RankSet(system, rank, n, instances=labels[user], ties=ties, provenance=provenance)
+    user, rank, ties, n, classes = counts
+    columns: dict[str, Any] = {"instances": labels[user], "ties": ties, "classes": classes}
+    return RankSet(system, rank, n, provenance=provenance, **columns)
