@@ -139,7 +139,8 @@ def _laws(parts: Sequence[Floats], weight: Floats, m: int) -> Floats:
     first, last = (middle - ends).min() // gap, (middle + ends).max() // gap
     for node in gap * np.arange(first, last + 1):
         near = np.flatnonzero(np.abs(node - middle) <= ends)
-        for at in np.split(near, range(_ROWS, len(near), _ROWS)) if len(near) else ():
+        for start in range(0, len(near), _ROWS):
+            at = near[start : start + _ROWS]
             rung = [_rung(x[at], weight, np.exp(node), m) for x in parts]
             for left in range(len(rung)):
                 # The weight of the items left is a sum over above, tied and below.

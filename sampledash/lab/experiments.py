@@ -61,9 +61,17 @@ class Experiment:
 
 
 def ranked(
-    parts: Split, system: str, text: str, *, least_rating: float | None = None, seed: int = 0
+    parts: Split,
+    system: str,
+    text: str,
+    *,
+    least_rating: float | None = None,
+    seed: int = 0,
+    weights: str | None = None,
 ) -> Part[RankSet]:
     """Train the recommender that ``text`` describes and rank the test items, as a generator.
+
+    The options are those of :func:`~sampledash.rank`.
 
     Raises
     ------
@@ -72,8 +80,15 @@ def ranked(
     """
     mine = parse_recommender(text)
     model = yield from within(mine.train(parts.training, seed), 0, 0.5)
-    about: dict[str, Any] = {"system": system, "recommender": str(mine), "seed": seed}
-    ranking = rank(model.scores, parts, least_rating=least_rating, **about)
+    ranking = rank(
+        model.scores,
+        parts,
+        system=system,
+        least_rating=least_rating,
+        recommender=str(mine),
+        seed=seed,
+        weights=weights,
+    )
     return (yield from within(ranking, 0.5, 1))
 
 

@@ -7,6 +7,7 @@ no candidate.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import chain
 from typing import Any, Literal, NamedTuple, get_args
@@ -129,14 +130,16 @@ def rank(
 
 def _popularity(text: str, training: Interactions) -> Floats:
     """Return the sampling weights of all items that a text such as ``popularity^0.75`` gives."""
-    name, _, power = text.partition("^")
-    if name != "popularity":
+    match = re.fullmatch(r"popularity(?:\^(.*))?", text)
+    if match is None:
         raise ValueError(
             f'weights must be "popularity", "popularity^0.75" or the weight of each item, got '
             f"{checks.shown(text)}"
         )
-    exponent = checks.written("power of popularity", power or "1", low=0)
-    return np.bincount(training.item, minlength=training.n_items) ** exponent
+    power = 1.0
+    if match[1] is not None:
+        power = checks.written("power of popularity", match[1], low=0, high=10)
+    return np.bincount(training.item, minlength=training.n_items).astype(np.float64) ** power
 
 
 def require_candidates(split: Split, held: Interactions) -> None:
@@ -240,7 +243,8 @@ def _count(
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = _users_of(relevant), relevant.indices.astype(np.int64)
     # Without weights, all items are one class. An item is tied with itself until the end.
-    kind, weight = np.zeros(n_items, np.int8), np.zeros(1)
+    kind: NDArray[Any] = np.zeros(n_items, np.int8)
+    weight = np.zeros(1)
     if weights is not None:
         kind, weight = _classes_of(weights, relevant)
     classes = np.empty((len(item), 4, size := len(weight)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,17 @@ import plotly.graph_objects as go
 
 from sampledash.analyses import theme
 from sampledash.analyses.lab.result import TOP
-from sampledash.analyses.sliding import colored, scatter, sliding
+from sampledash.analyses.sliding import ALL, colored, scatter, sliding
 from sampledash.lab.experiments import toy
 from sampledash.metrics import parse_metric
+from sampledash.report.escape import plain
 from sampledash.report.numbers import percent
+from sampledash.report.sentences import ranking
+from sampledash.schemes import SCHEMES
 from sampledash.types import Floats
 
 _HEIGHT = 280
+_DESIGN = 52  # height of a row of the picture of designs
 _MOVIES = 8
 
 
@@ -70,6 +75,47 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
         hovermode="closest",
         xaxis=axis,
         yaxis=up,
+    )
+
+
+def designs(
+    systems: Sequence[str], exact: Floats, means: Mapping[str, Floats], metric: str, dark: bool
+) -> theme.Picture:
+    """Draw the exact metric of each system and, in a row each, its mean by each scheme.
+
+    Above a row stand the words of the scheme and the systems' order, with ✓ if the order is right.
+    """
+    c, order = theme.look(dark), ranking(systems, exact)
+    rows = {ALL: exact, **{SCHEMES[name].label: x for name, x in means.items()}}
+    top = 100 * max(float(x.max()) for x in rows.values())
+    texts = []
+    for place, (label, values) in enumerate(rows.items()):
+        mine = ranking(systems, values)
+        mark = "" if not place else "✓ " if mine == order else "⇅ "
+        for x, text, side in ((0, label, "left"), (1, f"<b>{mark}{plain(mine)}</b>", "right")):
+            at = {"xref": "paper", "xanchor": side, "yshift": 17, "font": {"size": 14}}
+            texts.append(theme.note(x, place, text, **at))
+    data = [
+        theme.dots(
+            [100 * float(values[i]) for values in rows.values()],
+            list(range(len(rows))),
+            {"color": theme.system_line(i, dark)["color"], "size": 13, "symbol": i % 6},
+            name=plain(system),
+            hovertemplate=f"{plain(system)} <b>%{{x:,.2f}} %</b><extra></extra>",
+        )
+        for i, system in enumerate(systems)
+    ]
+    return theme.figure(
+        data,
+        dark=dark,
+        height=90 + _DESIGN * len(rows),
+        revision=f"designs-{metric}",
+        annotations=texts,
+        shapes=[theme.level(place, c.grid) for place in range(len(rows))],
+        hovermode="closest",
+        showlegend=True,
+        xaxis=theme.percent_axis(top, title=metric),
+        yaxis={"visible": False, "range": [len(rows) - 0.6, -0.9]},
     )
 
 

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
 from threading import Lock
 from time import monotonic
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
-from sampledash.comparison.means import exact_means, mean
+from sampledash.analyses import memory
+from sampledash.comparison.means import exact_means, expected_means, mean
 from sampledash.lab.experiments import EXPERIMENTS, Point, Sweep, ranked, sweep
 from sampledash.lab.models import TrainingProgress
 from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender, recommender
 from sampledash.lab.splits import Split
-from sampledash.metrics import metric
+from sampledash.metrics import Metric, metric
 from sampledash.protocol import Protocol
+from sampledash.rank_sets import RankSet
+from sampledash.schemes import SCHEMES, Scheme
+from sampledash.types import Floats, Progress
 
 _KIND = {"X": "iALS", "Y": "itemCF", "Z": "itemCF"}
 #: Menu entry -> text of a recommender with the papers' hyperparameters, which the user can edit.
@@ -99,6 +105,30 @@ def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
     return pd.DataFrame({"k": SHARES, **dict(zip(chosen, means, strict=True))})
 
 
+def by_design(
+    metrics: Sequence[Metric],
+    sets: Sequence[RankSet],
+    m: int,
+    protocol: Protocol,
+    progress: Progress,
+) -> dict[str, Floats]:
+    """Return the expected sampled means (systems, metrics) by each scheme, if it is defined here.
+
+    Only rank sets with ``classes`` define the schemes in which items differ in sampling weight.
+    """
+    weighed = all(ranks.classes is not None for ranks in sets)
+    names = [name for name, design in SCHEMES.items() if design.uniform or weighed]
+    means = {name: np.empty((len(sets), len(metrics))) for name in names}
+    for place, (name, (i, ranks)) in enumerate(product(names, enumerate(sets))):
+        drawn = replace(protocol, scheme=cast(Scheme, name))
+        key = "by_design", ranks.digest, tuple(metrics), m, drawn
+        one = ranks.without_classes if SCHEMES[name].uniform else ranks
+        make = partial(expected_means, metrics, [one], [m], drawn)
+        means[name][i] = memory.cached(key, make, shared=False)[0, 0]
+        progress((place + 1) / (len(names) * len(sets)))
+    return means
+
+
 class Task(NamedTuple):
     """A task: its name, the key of its result, and a generator that does the task in steps."""
 
@@ -122,6 +152,8 @@ class Setup:
     def training(self, wanted: Wanted) -> Task:
         """Return a task that trains a recommender and ranks the test items."""
         options: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
+        if np.max(np.diff(self.parts.test.matrix.indptr)) == 1:  # weights need one relevant item
+            options["weights"] = "popularity"
         return Task(wanted.system, self.key(wanted), ranked(self.parts, *wanted, **options))
 
     def sweep(self, knob: str) -> Task:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,10 @@ from sampledash.lab.interactions import Interactions
 from sampledash.lab.recommenders import FAMILIES, parse_recommender
 from sampledash.lab.splits import Split
 from sampledash.report.escape import escaped
+from sampledash.report.sentences import ranking
 from sampledash.report.templates import Sentences, texts
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES
+from sampledash.types import Floats
 
 TEXTS = texts(Path(__file__).with_suffix(".txt"))
 say = Sentences(Path(__file__).with_suffix(".jinja"), escaped=escaped)
@@ -47,6 +51,24 @@ def swept(knob: str, table: pd.DataFrame) -> str:
     by_rank = table.iloc[int(table["ATOP"].argmax())]
     by_error = table.iloc[int(table["RMSE"].argmin())]
     return say.swept(knob, by_rank, by_error)
+
+
+def designs(
+    systems: Sequence[str], exact: Floats, means: Mapping[str, Floats], metric: str, m: int
+) -> str:
+    """Return a sentence on the schemes with the exact order, and on samples that vary in size.
+
+    ``exact`` and each scheme's ``means`` hold the metric of each system.
+    """
+    order = ranking(systems, exact)
+    right = sum(ranking(systems, values) == order for values in means.values())
+    usual = means[DEFAULT_SCHEME]
+    changes = [
+        (SCHEMES[name].words, float(np.max(np.abs(values - usual))))
+        for name, values in means.items()
+        if SCHEMES[name].varies
+    ]
+    return say.designs(metric, m, order, right, len(means), changes, SCHEMES[DEFAULT_SCHEME].words)
 
 
 def tops(table: pd.DataFrame) -> str:
