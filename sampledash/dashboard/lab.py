@@ -23,10 +23,9 @@ from sampledash.analyses.consistency.result import Focus, Result
 from sampledash.analyses.consistency.words import weakest_order
 from sampledash.analyses.lab import pictures, words
 from sampledash.analyses.lab import result as lab
-from sampledash.analyses.sliding import ALL, slopes
+from sampledash.analyses.sliding import slopes
 from sampledash.analyses.source import Source
 from sampledash.comparison.means import exact_means
-from sampledash.correction import as_correction
 from sampledash.dashboard import judged, page, ranks, sliders, state
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import UPLOAD
@@ -474,22 +473,18 @@ def _designs(source: Source | None, answer: tuple[Result, int] | None, _: lab.Se
         st.caption(words.TEXTS["designs begin"])
         return
     result, x = answer
-    protocol = replace(result.question.protocol, correction=as_correction(None))
+    metric = str(result.metrics[x])
     with page.progress("Drawing other negatives") as report:
-        means = lab.by_design(result.metrics, source.sets, result.m, protocol, report)
-    metric, shown = str(result.metrics[x]), {name: values[:, x] for name, values in means.items()}
-    systems, exact = result.systems, result.exact[:, x]
-    sentence = words.designs(systems, exact, shown, metric, result.m)
+        table = lab.by_design(result, x, source.sets, report)
+    sentence = words.designs(table, metric, result.m)
     st.markdown(f"**{sentence}**")
-    fig = pictures.designs(systems, exact, shown, metric, page.is_dark())
+    fig = pictures.designs(table, metric, dark=page.is_dark())
     page.picture(fig, key="lab_designs", alt=sentence)
     st.caption(words.TEXTS["designs"])
-    if len(means) < len(SCHEMES):
+    if len(table) <= len(SCHEMES):
         st.caption(words.TEXTS["one item"])
-    table = pd.DataFrame({ALL: exact, **{SCHEMES[name].label: v for name, v in shown.items()}}).T
-    table.columns = pd.Index(systems)
-    printed = table.map(percent).rename(columns=escaped).reset_index(names=metric)
-    page.table(printed, table.reset_index(names=metric), "designs")
+    printed, whole = (x.reset_index(names=metric) for x in (table.map(percent), table))
+    page.table(printed.rename(columns=escaped), whole, "designs")
 
 
 # ----------------------------------------------------------------------------- Steck's experiments

@@ -60,18 +60,10 @@ class Experiment:
         return sets
 
 
-def ranked(
-    parts: Split,
-    system: str,
-    text: str,
-    *,
-    least_rating: float | None = None,
-    seed: int = 0,
-    weights: str | None = None,
-) -> Part[RankSet]:
+def ranked(parts: Split, system: str, text: str, *, seed: int = 0, **options: Any) -> Part[RankSet]:
     """Train the recommender that ``text`` describes and rank the test items, as a generator.
 
-    The options are those of :func:`~sampledash.rank`.
+    ``options`` are those of :func:`~sampledash.rank`.
 
     Raises
     ------
@@ -80,15 +72,8 @@ def ranked(
     """
     mine = parse_recommender(text)
     model = yield from within(mine.train(parts.training, seed), 0, 0.5)
-    ranking = rank(
-        model.scores,
-        parts,
-        system=system,
-        least_rating=least_rating,
-        recommender=str(mine),
-        seed=seed,
-        weights=weights,
-    )
+    options |= {"system": system, "recommender": str(mine), "seed": seed}
+    ranking = rank(model.scores, parts, **options)
     return (yield from within(ranking, 0.5, 1))
 
 

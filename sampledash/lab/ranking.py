@@ -136,9 +136,8 @@ def _popularity(text: str, training: Interactions) -> Floats:
             f'weights must be "popularity", "popularity^0.75" or the weight of each item, got '
             f"{checks.shown(text)}"
         )
-    power = 1.0
-    if match[1] is not None:
-        power = checks.written("power of popularity", match[1], low=0, high=10)
+    given = "1" if match[1] is None else match[1]
+    power = checks.written("power of popularity", given, low=0, high=10)
     return np.bincount(training.item, minlength=training.n_items).astype(np.float64) ** power
 
 
@@ -209,7 +208,7 @@ def ranks_from_scores(
     users = relevant.shape[0] if _is_matrix(relevant) else len(relevant)
     block: ScoresOf
     if callable(scores):
-        items, block = _checked(scores(0, 1), None, 0)[0].shape[1], scores
+        items, block = _checked(scores(0, 1), None, 0).shape[1], scores
     else:
         given = csr_array(scores) if issparse(scores) else checks.array_of("scores", scores)
         if given.ndim != 2 or given.shape[0] != users:
@@ -242,58 +241,53 @@ def _count(
     """Return the best rank, ties, candidates and classes of each relevant item."""
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = _users_of(relevant), relevant.indices.astype(np.int64)
-    # Without weights, all items are one class. An item is tied with itself until the end.
-    kind: NDArray[Any] = np.zeros(n_items, np.int8)
-    weight = np.zeros(1)
+    rank, ties = np.empty((2, len(item)), np.int64)
+    n = np.full(len(item), n_items, np.int64)
+    classes = parts = None
     if weights is not None:
-        kind, weight = _classes_of(weights, relevant)
-    classes = np.empty((len(item), 4, size := len(weight)))
+        parts, weight = _classes_of(weights, relevant)
+        mine = parts[item]
+        classes = np.zeros((len(item), 4, len(weight)))
+        classes[:, NEGATIVES], classes[:, WEIGHT] = parts.sum(axis=0) - mine, weight
     others = None if seen is None else _without(seen, relevant)
     step, at_once = _users_at_once(n_items), max(_COMPARED // n_items, 1)
-    keys = (np.arange(at_once * (size > 1))[:, None] * size + kind).ravel()
     for start in range(0, users, step):
         stop = min(start + step, users)
         first, last = int(ends[start]), int(ends[stop])
         if first == last:
             continue
-        scores, masked = _checked(scores_of(start, stop), (stop - start, n_items), start)
-        row = user[first:last] - start
-        threshold = scores[row, item[first:last]]
+        scores = _checked(scores_of(start, stop), (stop - start, n_items), start)
+        threshold = scores[user[first:last] - start, item[first:last]]
         _refuse_masked(threshold, user[first:last], item[first:last])
-        absent: Any = (row[:0], row[:0])  # users and items that are no candidates
         if others is not None:  # seen items are no candidates, and get the score −inf too
             scores = scores.astype(np.result_type(scores, np.float32))  # a copy
             block = slice(others.indptr[start], others.indptr[stop])
-            absent = _users_of(others[start:stop]), others.indices[block]
-            scores[absent] = -np.inf
-        if masked and size > 1:
-            absent = np.divmod(np.flatnonzero(scores == -np.inf), n_items)
-        numbers = np.bincount(absent[0] * size + kind[absent[1]], minlength=(stop - start) * size)
-        if masked and size == 1:
-            numbers = np.count_nonzero(scores == -np.inf, axis=1)
-        classes[first:last, NEGATIVES] = numbers.reshape(-1, size)[row]
+            scores[_users_of(others[start:stop]), others.indices[block]] = -np.inf
+        absent, row = scores == -np.inf, user[first:last] - start
+        n[first:last] -= np.count_nonzero(absent, axis=1)[row]
+        if classes is not None:
+            gone: Any = absent
+            if others is not None and np.count_nonzero(absent) == others[start:stop].nnz:
+                gone = others[start:stop]  # a sparse product is faster
+                gone.data = np.ones(gone.nnz, bool)
+            classes[first:last, NEGATIVES] -= (gone.astype(np.float32) @ parts)[row]
         for a in range(first, last, at_once):
             b = min(a + at_once, last)
             theirs, score = scores[user[a:b] - start], threshold[a - first : b - first, None]
-            for part, mask in ((ABOVE, theirs > score), (TIED, theirs == score)):
-                if size == 1:
-                    classes[a:b, part, 0] = np.count_nonzero(mask, axis=1)
-                else:
-                    numbers = np.bincount(keys[np.flatnonzero(mask)], minlength=(b - a) * size)
-                    classes[a:b, part] = numbers.reshape(b - a, size)
+            rank[a:b] = np.count_nonzero(higher := theirs > score, axis=1) + 1
+            ties[a:b] = np.count_nonzero(equal := theirs == score, axis=1) - 1
+            if classes is not None:
+                classes[a:b, ABOVE] = higher.astype(np.float32) @ parts
+                if np.any(ties[a:b]):
+                    classes[a:b, TIED] = equal.astype(np.float32) @ parts - mine[a:b]
         yield TrainingProgress(stop / users)
-    classes[:, NEGATIVES] = np.bincount(kind) - classes[:, NEGATIVES]
-    classes[np.arange(len(item))[:, None], [TIED, NEGATIVES], kind[item, None]] -= 1
-    classes[:, WEIGHT] = weight
-    above, ties, negatives = classes[:, :3].sum(axis=2).astype(np.int64).T
-    rank, n = above + 1, negatives + 1
     if len(user) > np.count_nonzero(np.diff(ends)):  # some users have several relevant items
         rank, ties = draw_shared_ties(user, rank, ties)
-    return _Counted(user, rank, ties, n, None if weights is None else classes)
+    return _Counted(user, rank, ties, n, classes)
 
 
-def _classes_of(weights: ArrayLike, relevant: csr_array) -> tuple[Ints, Floats]:
-    """Return each item's class and the classes' weights; check the weights and relevant items."""
+def _classes_of(weights: ArrayLike, relevant: csr_array) -> tuple[NDArray[np.float32], Floats]:
+    """Return :func:`classes_of` in single precision; check the weights and the relevant items."""
     several = np.diff(relevant.indptr) > 1
     if np.any(several):
         raise ValueError(
@@ -302,7 +296,8 @@ def _classes_of(weights: ArrayLike, relevant: csr_array) -> tuple[Ints, Floats]:
         )
     array, items = checks.numbers("weights", weights), relevant.shape[1]
     checks.length("weights", array, items, f"a weight for each of the {items:,} items")
-    return classes_of(array)
+    parts, weight = classes_of(array)
+    return parts.astype(np.float32), weight
 
 
 def _users_at_once(n_items: int) -> int:
@@ -311,10 +306,8 @@ def _users_at_once(n_items: int) -> int:
     return max(_BLOCK // row, min(_FEWEST, _LARGEST // row), 1)
 
 
-def _checked(
-    scores: object, shape: tuple[int, int] | None, start: int
-) -> tuple[NDArray[Any], bool]:
-    """Return scores and whether any is −inf; raise a ValueError for a wrong shape, type or NaN."""
+def _checked(scores: object, shape: tuple[int, int] | None, start: int) -> NDArray[Any]:
+    """Return scores as an array; raise a ValueError for a wrong shape, type or NaN."""
     block = np.asarray(scores)
     if block.ndim != 2 or (shape is not None and block.shape != shape):
         rows = "users × items" if shape is None else " × ".join(f"{x:,}" for x in shape)
@@ -323,14 +316,13 @@ def _checked(
         )
     if block.dtype.kind not in "iuf":
         raise ValueError(f"scores must be numbers, got the type {block.dtype}")
-    lowest = block.min(initial=0)  # NaN if any score is NaN
-    if np.isnan(lowest):
+    if np.isnan(block.min(initial=0)):  # NaN if any score is NaN
         u, i = np.argwhere(np.isnan(block))[0].tolist()
         raise ValueError(
             f"scores of user {start + u} hold NaN for item {i}: a rank needs numbers; was the "
             "training stable? Give −inf to what is no candidate"
         )
-    return block, bool(lowest == -np.inf)
+    return block
 
 
 def _refuse_masked(threshold: NDArray[Any], user: Ints, item: Ints) -> None:
@@ -399,5 +391,5 @@ def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
 
 def _rank_set(system: str, counts: _Counted, labels: NDArray[Any], provenance: str = "") -> RankSet:
     user, rank, ties, n, classes = counts
-    columns: dict[str, Any] = {"instances": labels[user], "ties": ties, "classes": classes}
-    return RankSet(system, rank, n, provenance=provenance, **columns)
+    more: dict[str, Any] = {"ties": ties, "classes": classes, "provenance": provenance}
+    return RankSet(system, rank, n, instances=labels[user], **more)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,12 @@ import plotly.graph_objects as go
 
 from sampledash.analyses import theme
 from sampledash.analyses.lab.result import TOP
-from sampledash.analyses.sliding import ALL, colored, scatter, sliding
+from sampledash.analyses.sliding import colored, scatter, sliding
 from sampledash.lab.experiments import toy
 from sampledash.metrics import parse_metric
 from sampledash.report.escape import plain
 from sampledash.report.numbers import percent
 from sampledash.report.sentences import ranking
-from sampledash.schemes import SCHEMES
 from sampledash.types import Floats
 
 _HEIGHT = 280
@@ -78,43 +76,32 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
     )
 
 
-def designs(
-    systems: Sequence[str], exact: Floats, means: Mapping[str, Floats], metric: str, dark: bool
-) -> theme.Picture:
-    """Draw the exact metric of each system and, in a row each, its mean by each scheme.
+def designs(table: pd.DataFrame, metric: str, *, dark: bool) -> theme.Picture:
+    """Draw ``result.by_design``: a row for all items and for each scheme, and the systems' order.
 
-    Above a row stand the words of the scheme and the systems' order, with ✓ if the order is right.
+    The mark ✓ says that the order is the one on all items.
     """
-    c, order = theme.look(dark), ranking(systems, exact)
-    rows = {ALL: exact, **{SCHEMES[name].label: x for name, x in means.items()}}
-    top = 100 * max(float(x.max()) for x in rows.values())
-    texts = []
-    for place, (label, values) in enumerate(rows.items()):
-        mine = ranking(systems, values)
-        mark = "" if not place else "✓ " if mine == order else "⇅ "
-        for x, text, side in ((0, label, "left"), (1, f"<b>{mark}{plain(mine)}</b>", "right")):
-            at = {"xref": "paper", "xanchor": side, "yshift": 17, "font": {"size": 14}}
-            texts.append(theme.note(x, place, text, **at))
-    data = [
-        theme.dots(
-            [100 * float(values[i]) for values in rows.values()],
-            list(range(len(rows))),
-            {"color": theme.system_line(i, dark)["color"], "size": 13, "symbol": i % 6},
-            name=plain(system),
-            hovertemplate=f"{plain(system)} <b>%{{x:,.2f}} %</b><extra></extra>",
-        )
-        for i, system in enumerate(systems)
-    ]
+    systems, rows, texts = list(map(str, table)), range(len(table)), []
+    orders = [ranking(systems, row) for row in table.to_numpy()]
+    for place, (label, order) in enumerate(zip(table.index, orders, strict=True)):
+        mark = "✓ " if order == orders[0] else "⇅ "
+        for x, text, side in ((0, label, "left"), (1, f"{mark}<b>{plain(order)}</b>", "right")):
+            texts.append(theme.note(x, place, text, xref="paper", xanchor=side, yshift=17))
+    data = []
+    for i, system in enumerate(systems):
+        marker = {"color": theme.system_line(i, dark)["color"], "size": 13, "symbol": i}
+        hover = f"{plain(system)} <b>%{{x:,.2f}} %</b><extra></extra>"
+        values = theme.in_percent(table[system])
+        data.append(theme.dots(values, [*rows], marker, name=plain(system), hovertemplate=hover))
     return theme.figure(
         data,
         dark=dark,
         height=90 + _DESIGN * len(rows),
-        revision=f"designs-{metric}",
         annotations=texts,
-        shapes=[theme.level(place, c.grid) for place in range(len(rows))],
+        shapes=[theme.level(place, theme.look(dark).grid) for place in rows],
         hovermode="closest",
         showlegend=True,
-        xaxis=theme.percent_axis(top, title=metric),
+        xaxis=theme.percent_axis(100 * float(table.to_numpy().max()), title=metric),
         yaxis={"visible": False, "range": [len(rows) - 0.6, -0.9]},
     )
 

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from itertools import product
 from threading import Lock
 from time import monotonic
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from sampledash.analyses import memory
+from sampledash.analyses.consistency.result import Result
+from sampledash.analyses.sliding import ALL
 from sampledash.comparison.means import exact_means, expected_means, mean
 from sampledash.lab.experiments import EXPERIMENTS, Point, Sweep, ranked, sweep
 from sampledash.lab.models import TrainingProgress
 from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender, recommender
 from sampledash.lab.splits import Split
-from sampledash.metrics import Metric, metric
+from sampledash.metrics import metric
 from sampledash.protocol import Protocol
 from sampledash.rank_sets import RankSet
-from sampledash.schemes import SCHEMES, Scheme
-from sampledash.types import Floats, Progress
+from sampledash.schemes import SCHEMES, usual_first
+from sampledash.types import Progress
 
 _KIND = {"X": "iALS", "Y": "itemCF", "Z": "itemCF"}
 #: Menu entry -> text of a recommender with the papers' hyperparameters, which the user can edit.
@@ -105,28 +106,25 @@ def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
     return pd.DataFrame({"k": SHARES, **dict(zip(chosen, means, strict=True))})
 
 
-def by_design(
-    metrics: Sequence[Metric],
-    sets: Sequence[RankSet],
-    m: int,
-    protocol: Protocol,
-    progress: Progress,
-) -> dict[str, Floats]:
-    """Return the expected sampled means (systems, metrics) by each scheme, if it is defined here.
+def by_design(verdict: Result, x: int, sets: Sequence[RankSet], progress: Progress) -> pd.DataFrame:
+    """Return metric number ``x`` of each system: on all items, and expected by each scheme.
 
-    Only rank sets with ``classes`` define the schemes in which items differ in sampling weight.
+    A row is a scheme, a column a system. Schemes in which items differ in sampling weight are left
+    out unless all ``sets``, which are those of the verdict, have ``classes``.
     """
-    weighed = all(ranks.classes is not None for ranks in sets)
-    names = [name for name, design in SCHEMES.items() if design.uniform or weighed]
-    means = {name: np.empty((len(sets), len(metrics))) for name in names}
-    for place, (name, (i, ranks)) in enumerate(product(names, enumerate(sets))):
-        drawn = replace(protocol, scheme=cast(Scheme, name))
-        key = "by_design", ranks.digest, tuple(metrics), m, drawn
-        one = ranks.without_classes if SCHEMES[name].uniform else ranks
-        make = partial(expected_means, metrics, [one], [m], drawn)
-        means[name][i] = memory.cached(key, make, shared=False)[0, 0]
-        progress((place + 1) / (len(names) * len(sets)))
-    return means
+    weighed, metrics = all(ranks.classes is not None for ranks in sets), verdict.metrics
+    names = [name for name in usual_first() if SCHEMES[name].uniform or weighed]
+    table = pd.DataFrame({ALL: verdict.exact[:, x]}, index=list(verdict.systems))
+    for place, name in enumerate(names):
+        drawn = Protocol.of({**verdict.question.options, "scheme": name, "correction": None})
+        means = []
+        for i, ranks in enumerate(verdict.question.sets if SCHEMES[name].uniform else sets):
+            make = partial(expected_means, metrics, [ranks], [verdict.m], drawn)
+            key = "by_design", ranks.digest, metrics, verdict.m, drawn
+            means.append(memory.cached(key, make, shared=False)[0, 0, x])
+            progress((place + (i + 1) / len(sets)) / len(names))
+        table[SCHEMES[name].label] = means
+    return table.T
 
 
 class Task(NamedTuple):

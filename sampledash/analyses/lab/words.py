@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from sampledash.report.escape import escaped
 from sampledash.report.sentences import ranking
 from sampledash.report.templates import Sentences, texts
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES
-from sampledash.types import Floats
 
 TEXTS = texts(Path(__file__).with_suffix(".txt"))
 say = Sentences(Path(__file__).with_suffix(".jinja"), escaped=escaped)
@@ -53,22 +51,16 @@ def swept(knob: str, table: pd.DataFrame) -> str:
     return say.swept(knob, by_rank, by_error)
 
 
-def designs(
-    systems: Sequence[str], exact: Floats, means: Mapping[str, Floats], metric: str, m: int
-) -> str:
-    """Return a sentence on the schemes with the exact order, and on samples that vary in size.
-
-    ``exact`` and each scheme's ``means`` hold the metric of each system.
-    """
-    order = ranking(systems, exact)
-    right = sum(ranking(systems, values) == order for values in means.values())
-    usual = means[DEFAULT_SCHEME]
+def designs(table: pd.DataFrame, metric: str, m: int) -> str:
+    """Return a sentence on the schemes with the exact order, and on samples that vary in size."""
+    order, *orders = (ranking(list(map(str, table)), row) for row in table.to_numpy())
+    usual = SCHEMES[DEFAULT_SCHEME]
     changes = [
-        (SCHEMES[name].words, float(np.max(np.abs(values - usual))))
-        for name, values in means.items()
-        if SCHEMES[name].varies
+        (design.words, np.abs(table.loc[design.label] - table.loc[usual.label]).max())
+        for design in SCHEMES.values()
+        if design.varies
     ]
-    return say.designs(metric, m, order, right, len(means), changes, SCHEMES[DEFAULT_SCHEME].words)
+    return say.designs(metric, m, order, orders.count(order), len(orders), changes, usual.words)
 
 
 def tops(table: pd.DataFrame) -> str:
