@@ -32,7 +32,7 @@ _SMALL = 2_000  # up to this many probabilities, the sum has an error below 1e-1
 # Distance of the nodes and their range, in standard deviations of the logarithm of the time of the
 # m-th ring: for small and for larger numbers of probabilities; then the error is about 1e-6.
 _FINE, _COARSE = (0.12, 12.0), (1.2, 3.6)
-_BAND = 0.5  # instances share nodes if their mean times differ by less than this, in the same unit
+_ROWS = 512  # largest number of instances that are computed together
 _LEAST = 1e-6  # weight of items that are drawn last, as a share of the smallest positive weight
 _ROUNDED = 1e-4  # rounding error of sums over classes, which may come in single precision
 _WIDE = 9.0  # a number of rings is at most this many standard deviations above its mean
@@ -135,18 +135,18 @@ def _laws(parts: Sequence[Floats], weight: Floats, m: int) -> Floats:
     middle, width = _times(np.sum(parts, axis=0), weight, m)
     step, reach = _FINE if len(middle) * (m + 1) <= _SMALL else _COARSE
     rows = np.zeros((len(middle), m + 1))
-    band = np.floor((middle - middle.min()) / (_BAND * width.min()))
-    for number in np.unique(band):
-        at = np.flatnonzero(band == number)
-        some = [x[at] for x in parts]
-        for node in np.arange(-reach, reach + step / 2, step):
-            time = np.exp(middle[at].mean() + node * width[at].mean())
-            rung = [_rung(x, weight, time, m) for x in some]
+    gap, ends = step * width.min(), (reach + step) * width
+    first, last = (middle - ends).min() // gap, (middle + ends).max() // gap
+    for node in gap * np.arange(first, last + 1):
+        near = np.flatnonzero(np.abs(node - middle) <= ends)
+        for start in range(0, len(near), _ROWS):
+            at = near[start : start + _ROWS]
+            rung = [_rung(x[at], weight, np.exp(node), m) for x in parts]
             for left in range(len(rung)):
                 # The weight of the items left is a sum over above, tied and below.
                 above, *tied, below = (x[int(i == left)] for i, x in enumerate(rung))
                 both = _with_ties(above, tied[0], below) if tied else above * below[:, ::-1]
-                rows[at] += time * both
+                rows[at] += np.exp(node) * both
     np.maximum(rows, 0, out=rows)  # errors of the transforms and of interpolated classes
     rows /= rows.sum(axis=1, keepdims=True)
     return rows

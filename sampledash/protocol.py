@@ -181,7 +181,8 @@ class Protocol:
                 for part in (by_weight.ABOVE, by_weight.TIED, by_weight.NEGATIVES)
             )
             beyond = np.asarray(counts.above if above is None else above) - counts.above
-            share = np.asarray((high + beyond / np.maximum(counts.tied, 1) * tied) / whole)
+            part = (high + beyond / np.maximum(counts.tied, 1) * tied) / whole
+            share = np.clip(part, 0, 1)  # sums over classes are rounded
             return share, 1 - share
         a = np.asarray(counts.above if above is None else above, dtype=np.float64)
         high, low = item_weights(self.scheme, a, counts.negatives - a, self.odds)

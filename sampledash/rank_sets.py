@@ -472,6 +472,13 @@ class RankSet(ByDigest):
         """Return the rank set without ``mass_above``, which only the popularity scheme uses."""
         return self if self.mass_above is None else self._without_mass(self.ranks, self.beyond)
 
+    @cached_property
+    def without_classes(self) -> RankSet:
+        """The rank set without ``classes``, which no computation by rank alone needs."""
+        names = "instances", "ties", "mass_above", "counts", "beyond", "provenance"
+        columns = {x: getattr(self, x) for x in names}
+        return self if self.classes is None else RankSet(self.system, self.ranks, self.n, **columns)
+
     def _without_mass(self, ranks: Ints, beyond: Flags | None = None) -> RankSet:
         names = "instances", "ties", "counts", "provenance", "classes"
         columns = {x: getattr(self, x) for x in names}

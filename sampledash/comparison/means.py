@@ -323,7 +323,9 @@ class _Pass:
             result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
         if self.protocol.design.anew:  # thinning is impossible
             for index, m in enumerate(wanted.tolist()):
-                histograms = _histograms(self.parts, m, self.protocol)
+                histograms = self.kept.get(m)
+                if histograms is None:
+                    histograms = _histograms(self.parts, m, self.protocol)
                 result[index] = self.owned @ self._values(histograms, m)
                 report((index + 1) / len(wanted))
             return result

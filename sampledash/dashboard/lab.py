@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from time import monotonic
@@ -40,12 +41,13 @@ from sampledash.report.escape import escaped, short_name
 from sampledash.report.numbers import listed, percent
 from sampledash.report.sentences import ranking
 from sampledash.report.tables import as_csv, ranks_table
+from sampledash.schemes import SCHEMES
 
 T = TypeVar("T")
 
 SYNTHETIC = "A small synthetic world"
 FILE = "lab-ranks.csv"
-TABS = ("Steck's sweeps", "Why not RMSE")
+TABS = ("Other negatives", "Steck's sweeps", "Why not RMSE")
 KNOBS = {name: "knobs_" + re.sub(r"\W+", "_", name.lower()) for name in lab.OFFERED}
 DEFAULTS: dict[str, Any] = {
     "interactions": SYNTHETIC,
@@ -91,18 +93,20 @@ def show() -> None:
     with right:
         page.note(DEFAULTS)
         bars = st.container()
+        answer = None
         if source is None:
             sliders.bar("k", sampled=False)  # the sweeps of hyperparameters use k
             st.info("Train two recommenders to see whether a sample orders them as all items do.")
         else:
             if beware:
                 st.warning(beware, icon=":material/history:")
-            _found(source)
+            answer = _found(source)
     job: lab.Job | None = st.session_state.get(_JOB)
     if setup is not None:
         if job is not None and job.tasks[0].key in map(setup.key, lab.SWEEPS):
             bars = st.container()  # progress bars of a sweep are drawn near the sweep's button
-        page.tabs(dict(zip(TABS, (_sweeps, _toy), strict=True)), "lab_tab", setup)
+        others = partial(_designs, source, answer)
+        page.tabs(dict(zip(TABS, (others, _sweeps, _toy), strict=True)), "lab_tab", setup)
     with bars:
         go_on = _working(job, setup, chosen)
     go_on()
@@ -386,13 +390,17 @@ def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source |
     return last, "" if last is None else words.say.earlier([x.system for x in last.sets], last.name)
 
 
-def _found(source: Source) -> None:
-    """Draw the verdict, its picture and the exact metrics, with links to other pages."""
+def _found(trained: Source) -> tuple[Result, int] | None:
+    """Draw the verdict, its picture and the exact metrics, with links to other pages.
+
+    Return the verdict, if there is one, and the index of the metric that is shown.
+    """
+    source = replace(trained, sets=tuple(ranks.without_classes for ranks in trained.sets))
     if len(source.sets) < 2:
         sliders.bar("k", sampled=False)  # the sweeps of hyperparameters use k
         st.info("One system alone has no order: train a second one.")
         _exact(source.sets, None)
-        return
+        return None
     page.metric_chips()
     place = st.container(key="lab_headline")
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff()]
@@ -403,7 +411,7 @@ def _found(source: Source) -> None:
             problem.show()
     if result is None:
         _exact(source.sets, None)
-        return
+        return None
     x = judged.chosen_metric(result, "Sentence and picture for", hidden=True)
     if problem is None:
         with place:
@@ -417,6 +425,7 @@ def _found(source: Source) -> None:
             with page.progress("Resampling the users") as report:
                 tests = focus.tests(report)
             st.markdown(weakest_order(focus, tests))
+    return result, x
 
 
 def _slopes(result: Result, x: int) -> None:
@@ -456,6 +465,26 @@ def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
             ranks.hand_over(FILE, file().encode())
             st.switch_page(_CONSISTENCY, query_params={"source": UPLOAD})
         page.download("Download ranks", file, FILE, "text/csv", key="lab_ranks")
+
+
+def _designs(source: Source | None, answer: tuple[Result, int] | None, _: lab.Setup) -> None:
+    """Draw what each way of drawing negatives would have said, beside the exact values."""
+    if source is None or answer is None:
+        st.caption(words.TEXTS["designs begin"])
+        return
+    result, x = answer
+    metric = str(result.metrics[x])
+    with page.progress("Drawing other negatives") as report:
+        table = lab.by_design(result, x, source.sets, report)
+    sentence = words.designs(table, metric, result.m)
+    st.markdown(f"**{sentence}**")
+    fig = pictures.designs(table, metric, dark=page.is_dark())
+    page.picture(fig, key="lab_designs", alt=sentence)
+    st.caption(words.TEXTS["designs"])
+    if len(table) <= len(SCHEMES):
+        st.caption(words.TEXTS["one item"])
+    printed, whole = (x.reset_index(names=metric) for x in (table.map(percent), table))
+    page.table(printed.rename(columns=escaped), whole, "designs")
 
 
 # ----------------------------------------------------------------------------- Steck's experiments

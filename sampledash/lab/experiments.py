@@ -60,10 +60,10 @@ class Experiment:
         return sets
 
 
-def ranked(
-    parts: Split, system: str, text: str, *, least_rating: float | None = None, seed: int = 0
-) -> Part[RankSet]:
+def ranked(parts: Split, system: str, text: str, *, seed: int = 0, **options: Any) -> Part[RankSet]:
     """Train the recommender that ``text`` describes and rank the test items, as a generator.
+
+    ``options`` are those of :func:`~sampledash.rank`.
 
     Raises
     ------
@@ -72,8 +72,8 @@ def ranked(
     """
     mine = parse_recommender(text)
     model = yield from within(mine.train(parts.training, seed), 0, 0.5)
-    about: dict[str, Any] = {"system": system, "recommender": str(mine), "seed": seed}
-    ranking = rank(model.scores, parts, least_rating=least_rating, **about)
+    options |= {"system": system, "recommender": str(mine), "seed": seed}
+    ranking = rank(model.scores, parts, **options)
     return (yield from within(ranking, 0.5, 1))
 
 

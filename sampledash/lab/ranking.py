@@ -7,6 +7,7 @@ no candidate.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import chain
 from typing import Any, Literal, NamedTuple, get_args
@@ -16,11 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from sampledash import checks
+from sampledash.by_weight import ABOVE, NEGATIVES, TIED, WEIGHT, classes_of
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.models import Part, TrainingProgress, finish
 from sampledash.lab.splits import Split
 from sampledash.rank_sets import RankSet, draw_shared_ties
-from sampledash.types import Ints
+from sampledash.types import Floats, Ints
 
 #: Function of start and stop: scores of the users start..stop - 1, shape (stop - start, n_items).
 ScoresOf = Callable[[int, int], NDArray[Any]]
@@ -36,12 +38,13 @@ _COMPARED = 2**18  # number of scores compared at a time, which fit into the pro
 
 
 class _Counted(NamedTuple):
-    """User, best rank, number of ties and of candidates of each relevant item, sorted by user."""
+    """User, best rank, ties, candidates and classes of each relevant item, sorted by user."""
 
     user: Ints
     rank: Ints
     ties: Ints
     n: Ints
+    classes: Floats | None
 
 
 def rank(
@@ -53,6 +56,7 @@ def rank(
     least_rating: float | None = None,
     recommender: str = "",
     seed: int | None = None,
+    weights: ArrayLike | str | None = None,
 ) -> Part[RankSet]:
     """Rank the held-out items of a split among all candidates of their user, as a generator.
 
@@ -70,6 +74,9 @@ def rank(
         Lowest rating of a relevant interaction. If None, all held-out interactions are relevant.
     recommender, seed
         Text of the recommender and seed of its training, which are recorded in the provenance.
+    weights
+        As in :func:`ranks_from_scores`; or ``"popularity"`` or, for example, ``"popularity^0.75"``:
+        the number of training interactions of each item, to this power.
 
     Yields
     ------
@@ -107,7 +114,9 @@ def rank(
             raise ValueError(f"no held-out interaction is rated {least_rating:g} or more: lower it")
     require_candidates(split, held)
     seen = split.training.matrix if split.exclude_seen else None
-    counts = yield from _count(scores_of, held.matrix, seen, held.n_items)
+    if isinstance(weights, str):
+        weights = _popularity(weights, split.training)
+    counts = yield from _count(scores_of, held.matrix, seen, held.n_items, weights)
     facts = {
         "data": split.data[:16],
         "split": split.text + ", validation" * (part == "validation"),
@@ -117,6 +126,19 @@ def rank(
     }
     provenance = "; ".join(f"{what}: {value}" for what, value in facts.items() if value)
     return _rank_set(system, counts, held.users, provenance)
+
+
+def _popularity(text: str, training: Interactions) -> Floats:
+    """Return the sampling weights of all items that a text such as ``popularity^0.75`` gives."""
+    match = re.fullmatch(r"popularity(?:\^(.*))?", text)
+    if match is None:
+        raise ValueError(
+            f'weights must be "popularity", "popularity^0.75" or the weight of each item, got '
+            f"{checks.shown(text)}"
+        )
+    given = "1" if match[1] is None else match[1]
+    power = checks.written("power of popularity", given, low=0, high=10)
+    return np.bincount(training.item, minlength=training.n_items).astype(np.float64) ** power
 
 
 def require_candidates(split: Split, held: Interactions) -> None:
@@ -140,6 +162,7 @@ def ranks_from_scores(
     *,
     system: str = "scores",
     instances: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> RankSet:
     """Return the ranks of relevant items, given the scores of a model for all items.
 
@@ -161,6 +184,9 @@ def ranks_from_scores(
         Name of the recommender.
     instances
         Labels of the users, shape (n_users,); by default 1, 2, 3 ...
+    weights
+        Sampling weight of each item, shape (n_items,), at least 0. The rank set then has
+        ``classes``, so that negatives can be drawn by weight; users have one relevant item each.
 
     Returns
     -------
@@ -202,17 +228,27 @@ def ranks_from_scores(
     known = None if seen is None else _matrix("seen", seen, (users, items))
     labels = np.arange(1, users + 1) if instances is None else checks.labels("instances", instances)
     checks.length("instances", labels, users, f"one label for each of the {users:,} users")
-    return _rank_set(system, finish(_count(block, wanted, known, items)), labels)
+    return _rank_set(system, finish(_count(block, wanted, known, items, weights)), labels)
 
 
 def _count(
-    scores_of: ScoresOf, relevant: csr_array, seen: csr_array | None, n_items: int
+    scores_of: ScoresOf,
+    relevant: csr_array,
+    seen: csr_array | None,
+    n_items: int,
+    weights: ArrayLike | None,
 ) -> Part[_Counted]:
-    """Return the best rank, the number of ties and of candidates of each relevant item."""
+    """Return the best rank, ties, candidates and classes of each relevant item."""
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = _users_of(relevant), relevant.indices.astype(np.int64)
     rank, ties = np.empty((2, len(item)), np.int64)
     n = np.full(len(item), n_items, np.int64)
+    classes = parts = None
+    if weights is not None:
+        parts, weight = _classes_of(weights, relevant)
+        mine = parts[item]
+        classes = np.zeros((len(item), 4, len(weight)))
+        classes[:, NEGATIVES], classes[:, WEIGHT] = parts.sum(axis=0) - mine, weight
     others = None if seen is None else _without(seen, relevant)
     step, at_once = _users_at_once(n_items), max(_COMPARED // n_items, 1)
     for start in range(0, users, step):
@@ -227,17 +263,41 @@ def _count(
             scores = scores.astype(np.result_type(scores, np.float32))  # a copy
             block = slice(others.indptr[start], others.indptr[stop])
             scores[_users_of(others[start:stop]), others.indices[block]] = -np.inf
-        masked = np.count_nonzero(scores == -np.inf, axis=1)
-        n[first:last] -= masked[user[first:last] - start]
+        absent, row = scores == -np.inf, user[first:last] - start
+        n[first:last] -= np.count_nonzero(absent, axis=1)[row]
+        if classes is not None:
+            gone: Any = absent
+            if others is not None and np.count_nonzero(absent) == others[start:stop].nnz:
+                gone = others[start:stop]  # a sparse product is faster
+                gone.data = np.ones(gone.nnz, bool)
+            classes[first:last, NEGATIVES] -= (gone.astype(np.float32) @ parts)[row]
         for a in range(first, last, at_once):
             b = min(a + at_once, last)
             theirs, score = scores[user[a:b] - start], threshold[a - first : b - first, None]
-            rank[a:b] = np.count_nonzero(theirs > score, axis=1) + 1
-            ties[a:b] = np.count_nonzero(theirs == score, axis=1) - 1
+            rank[a:b] = np.count_nonzero(higher := theirs > score, axis=1) + 1
+            ties[a:b] = np.count_nonzero(equal := theirs == score, axis=1) - 1
+            if classes is not None:
+                classes[a:b, ABOVE] = higher.astype(np.float32) @ parts
+                if np.any(ties[a:b]):
+                    classes[a:b, TIED] = equal.astype(np.float32) @ parts - mine[a:b]
         yield TrainingProgress(stop / users)
     if len(user) > np.count_nonzero(np.diff(ends)):  # some users have several relevant items
         rank, ties = draw_shared_ties(user, rank, ties)
-    return _Counted(user, rank, ties, n)
+    return _Counted(user, rank, ties, n, classes)
+
+
+def _classes_of(weights: ArrayLike, relevant: csr_array) -> tuple[NDArray[np.float32], Floats]:
+    """Return :func:`classes_of` in single precision; check the weights and the relevant items."""
+    several = np.diff(relevant.indptr) > 1
+    if np.any(several):
+        raise ValueError(
+            f"weights need one relevant item for each user, and user {int(np.argmax(several))} has "
+            "several: leave the weights out, or keep one relevant item of each user"
+        )
+    array, items = checks.numbers("weights", weights), relevant.shape[1]
+    checks.length("weights", array, items, f"a weight for each of the {items:,} items")
+    parts, weight = classes_of(array)
+    return parts.astype(np.float32), weight
 
 
 def _users_at_once(n_items: int) -> int:
@@ -330,5 +390,6 @@ def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
 
 
 def _rank_set(system: str, counts: _Counted, labels: NDArray[Any], provenance: str = "") -> RankSet:
-    user, rank, ties, n = counts
-    return RankSet(system, rank, n, instances=labels[user], ties=ties, provenance=provenance)
+    user, rank, ties, n, classes = counts
+    more: dict[str, Any] = {"ties": ties, "classes": classes, "provenance": provenance}
+    return RankSet(system, rank, n, instances=labels[user], **more)

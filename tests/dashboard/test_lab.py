@@ -15,6 +15,8 @@ from sampledash.lab.reading import read_interactions
 from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender
 from sampledash.lab.splits import split
 from sampledash.report.numbers import percent, points
+from sampledash.report.sentences import ranking
+from sampledash.schemes import SCHEMES, uniform, usual_first
 from tests.dashboard.driver import Page, array
 
 ASKED = {"m": "9", "k": "5", "metrics": ["Recall@k", "NDCG"]}
@@ -174,7 +176,36 @@ def test_a_link_carries_changed_knobs(lab):
     assert all("seed: 7" in ranks.provenance for ranks in other.session_state["_lab_made"].values())
 
 
-def test_a_sweep_shows_its_points_as_they_come(lab, monkeypatch):
+def test_other_negatives_are_those_of_the_core(lab):
+    lab.click("Train and rank")
+    sets = [trained(text, name, weights="popularity") for name, text in OF_THE_PAPERS.items()]
+    exact = {ranks.system: sd.mean("Recall@5", ranks) for ranks in sets}
+    table = lab.table[-1].value.set_index("Recall@5")
+    assert table.loc["all candidates"].to_dict() == {x: percent(v) for x, v in exact.items()}
+    orders = []
+    for scheme, design in SCHEMES.items():
+        means = {x.system: sd.expected_mean("Recall@5", x, 9, scheme=scheme) for x in sets}
+        assert table.loc[design.label].to_dict() == {x: percent(v) for x, v in means.items()}
+        orders.append(ranking(list(means), list(means.values())))
+    right = orders.count(ranking(list(exact), list(exact.values())))
+    begin = {0: "None of", len(orders): "All"}.get(right, f"{right} of")
+    assert f"{begin} {len(orders)} ways of drawing 9 negatives" in lab.said
+    few, many = (
+        np.array([sd.expected_mean("Recall@5", x, 9, scheme=scheme) for x in sets])
+        for scheme in ("without-replacement", "collapsed")
+    )
+    assert f"differs by at most {points(np.abs(few - many).max())} from" in lab.said
+    (spec,) = (x for x in lab.specs if len(x["data"]) == len(sets) and not x.get("frames"))
+    assert array(spec["data"][0]["x"])[0] == pytest.approx(100 * exact["X"])
+    # With several relevant items of a user, only uniform draws are defined.
+    lab.pick("split", "last 10 %").click("Train and rank")
+    shown = lab.table[-1].value["Recall@5"].tolist()
+    assert shown == ["all candidates", *(SCHEMES[x].label for x in usual_first() if x in uniform())]
+    assert "Draws by popularity need one relevant item for each user" in lab.captions
+
+
+def test_a_sweep_shows_its_points_as_they_come(monkeypatch):
+    lab = Page("lab", lab_tab="Steck's sweeps", **ASKED).upload("own.csv", ratings())
     lab.pick("split", "last 5 halved")
     advance = Job.advance
 

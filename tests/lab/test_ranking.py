@@ -3,6 +3,7 @@
 import io
 import re
 from functools import partial
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -72,6 +73,43 @@ def test_ranks_are_those_of_rankdata(world):
 
 
 @given(worlds())
+def test_classes_are_counts_by_weight(world):
+    scores, relevant, seen = world
+    relevant = [(row or [0])[0] for row in relevant]
+    scores[np.random.default_rng(len(seen)).random(scores.shape) < 0.1] = -np.inf
+    scores[np.arange(len(seen)), relevant] = 1
+    weights = np.arange(scores.shape[1]) % 4
+    for given_seen in (seen, None):
+        ranks = sd.ranks_from_scores(scores, relevant, given_seen, weights=weights)
+        for user, (row, item) in enumerate(zip(scores, relevant, strict=True)):
+            others = set(np.flatnonzero(row > -np.inf)) - {item, *(given_seen or {user: ()})[user]}
+            for *numbers, weight in ranks.classes[user].T:
+                mine = [row[i] for i in others if np.isclose(weights[i], weight)]
+                assert numbers == [sum(x > 1 for x in mine), mine.count(1), len(mine)]
+        plain = sd.ranks_from_scores(scores, relevant, given_seen)
+        assert same(ranks.without_classes, plain)
+
+
+def test_means_from_scores_are_those_of_all_successive_draws():
+    rng, m = np.random.default_rng(5), 3
+    scores, relevant = rng.integers(0, 3, (6, 8)) / 1.0, rng.integers(0, 8, 6)
+    weights = np.array([5, 1, 1, 2, 9, 2, 0.5, 5])
+    ranks = sd.ranks_from_scores(scores, relevant, weights=weights)
+    total = 0.0
+    for row, item in zip(scores, relevant, strict=True):
+        others = [i for i in range(8) if i != item]
+        for draw in permutations(others, m):
+            left, chance = weights[others].sum(), 1.0
+            for i in draw:
+                chance, left = chance * weights[i] / left, left - weights[i]
+            drawn = row[[*draw]].tolist()
+            above, tied = sum(x > row[item] for x in drawn), drawn.count(row[item])
+            total += chance * np.mean([1 / (1 + above + t) for t in range(tied + 1)]) / 6
+    mean = sd.expected_mean("RR", ranks, m, scheme="popularity-without-replacement")
+    assert mean == pytest.approx(total, abs=1e-12)
+
+
+@given(worlds())
 def test_forms_of_one_thing_give_the_same(world):
     scores, relevant, seen = world
     whole = sd.ranks_from_scores(scores, relevant, seen)
@@ -109,6 +147,8 @@ def test_ranks_of_a_split(monkeypatch):
     high = ranked("last 1", least_rating=5, seed=0)
     assert columns(high) == [["b"], [2], [1], [3]]
     assert high.provenance == f"{begin}; relevant: rated 5 or more; seed: 0"
+    counts = np.bincount(sd.split(data, "last 1").training.item, minlength=4)
+    assert same(ranked("last 1", weights="popularity^0.5"), ranked("last 1", weights=counts**0.5))
     halves = [ranked("last 1 halved", part=part) for part in ("validation", "test")]
     assert sorted(columns(half)[0] for half in halves) == [["a"], ["b"]]
     assert halves[0].provenance == f"{begin} halved seed=0, validation"
@@ -117,6 +157,12 @@ def test_ranks_of_a_split(monkeypatch):
         ({"part": "validation"}, "split 'last 1' has no validation part: add halved"),
         ({"seed": -1}, "seed must be at least 0, got -1"),
         ({"least_rating": np.inf}, "least_rating must be"),
+        ({"weights": "pop"}, 'weights must be "popularity", "popularity^0.75" or the weight'),
+        (
+            {"weights": "popularity^-1"},
+            "power of popularity must be at least 0 and at most 10, got",
+        ),
+        ({"weights": "popularity^"}, "power of popularity must be a number, got ''"),
     ):
         refused(lambda options=options: ranked("last 1", **options), facts, ValueError)
     implicit = sd.split(sd.Interactions(data.users, data.items, data.user, data.item), "last 1")
@@ -158,6 +204,9 @@ def test_what_cannot_be_ranked_is_refused(monkeypatch):
         (PAIR, [0, 1], {"instances": "abc"}, "instances has shape (): give one label for each"),
         (PAIR, [0, 1], {"instances": [7]}, "give one label for each of the 2 users"),
         ([["a", "b"]], [0], {}, "scores must be numbers, got the type"),
+        (PAIR, [0, 1], {"weights": [1]}, "weights has shape (1,): give a weight for each of the 2"),
+        (PAIR, [0, 1], {"weights": [1, -1]}, "weights must be at least 0, and not all 0"),
+        (PAIR, [[0, 1]] * 2, {"weights": [1, 1]}, "one relevant item for each user, and user"),
         (PAIR, [[], []], {}, "relevant names no item: give at least one"),
         (lambda a, b: np.ones((1, 3)), [0] * 3, {}, "from 0 on have shape (1, 3): give 2 × 3"),
         (lambda a, b: np.ones((1 if a else b, 3)), [0] * 4, {}, "from 2 on have shape (1, 3)"),

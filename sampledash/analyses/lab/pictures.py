@@ -13,10 +13,13 @@ from sampledash.analyses.lab.result import TOP
 from sampledash.analyses.sliding import colored, scatter, sliding
 from sampledash.lab.experiments import toy
 from sampledash.metrics import parse_metric
+from sampledash.report.escape import plain
 from sampledash.report.numbers import percent
+from sampledash.report.sentences import ranking
 from sampledash.types import Floats
 
 _HEIGHT = 280
+_DESIGN = 52  # height of a row of the picture of designs
 _MOVIES = 8
 
 
@@ -70,6 +73,36 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
         hovermode="closest",
         xaxis=axis,
         yaxis=up,
+    )
+
+
+def designs(table: pd.DataFrame, metric: str, *, dark: bool) -> theme.Picture:
+    """Draw ``result.by_design``: a row for all items and for each scheme, and the systems' order.
+
+    The mark ✓ says that the order is the one on all items.
+    """
+    systems, rows, texts = list(map(str, table)), range(len(table)), []
+    orders = [ranking(systems, row) for row in table.to_numpy()]
+    for place, (label, order) in enumerate(zip(table.index, orders, strict=True)):
+        mark = "✓ " if order == orders[0] else "⇅ "
+        for x, text, side in ((0, label, "left"), (1, f"{mark}<b>{plain(order)}</b>", "right")):
+            texts.append(theme.note(x, place, text, xref="paper", xanchor=side, yshift=17))
+    data = []
+    for i, system in enumerate(systems):
+        marker = {"color": theme.system_line(i, dark)["color"], "size": 13, "symbol": i}
+        hover = f"{plain(system)} <b>%{{x:,.2f}} %</b><extra></extra>"
+        values = theme.in_percent(table[system])
+        data.append(theme.dots(values, [*rows], marker, name=plain(system), hovertemplate=hover))
+    return theme.figure(
+        data,
+        dark=dark,
+        height=90 + _DESIGN * len(rows),
+        annotations=texts,
+        shapes=[theme.level(place, theme.look(dark).grid) for place in rows],
+        hovermode="closest",
+        showlegend=True,
+        xaxis=theme.percent_axis(100 * float(table.to_numpy().max()), title=metric),
+        yaxis={"visible": False, "range": [len(rows) - 0.6, -0.9]},
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from time import monotonic
 from typing import Any, Literal, NamedTuple
@@ -11,13 +12,19 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from sampledash.comparison.means import exact_means, mean
+from sampledash.analyses import memory
+from sampledash.analyses.consistency.result import Result
+from sampledash.analyses.sliding import ALL
+from sampledash.comparison.means import exact_means, expected_means, mean
 from sampledash.lab.experiments import EXPERIMENTS, Point, Sweep, ranked, sweep
 from sampledash.lab.models import TrainingProgress
 from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender, recommender
 from sampledash.lab.splits import Split
 from sampledash.metrics import metric
 from sampledash.protocol import Protocol
+from sampledash.rank_sets import RankSet
+from sampledash.schemes import SCHEMES, usual_first
+from sampledash.types import Progress
 
 _KIND = {"X": "iALS", "Y": "itemCF", "Z": "itemCF"}
 #: Menu entry -> text of a recommender with the papers' hyperparameters, which the user can edit.
@@ -99,6 +106,27 @@ def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
     return pd.DataFrame({"k": SHARES, **dict(zip(chosen, means, strict=True))})
 
 
+def by_design(verdict: Result, x: int, sets: Sequence[RankSet], progress: Progress) -> pd.DataFrame:
+    """Return metric number ``x`` of each system: on all items, and expected by each scheme.
+
+    A row is a scheme, a column a system. Schemes in which items differ in sampling weight are left
+    out unless all ``sets``, which are those of the verdict, have ``classes``.
+    """
+    weighed, metrics = all(ranks.classes is not None for ranks in sets), verdict.metrics
+    names = [name for name in usual_first() if SCHEMES[name].uniform or weighed]
+    table = pd.DataFrame({ALL: verdict.exact[:, x]}, index=list(verdict.systems))
+    for place, name in enumerate(names):
+        drawn = Protocol.of({**verdict.question.options, "scheme": name, "correction": None})
+        means = []
+        for i, ranks in enumerate(verdict.question.sets if SCHEMES[name].uniform else sets):
+            make = partial(expected_means, metrics, [ranks], [verdict.m], drawn)
+            key = "by_design", ranks.digest, metrics, verdict.m, drawn
+            means.append(memory.cached(key, make, shared=False)[0, 0, x])
+            progress((place + (i + 1) / len(sets)) / len(names))
+        table[SCHEMES[name].label] = means
+    return table.T
+
+
 class Task(NamedTuple):
     """A task: its name, the key of its result, and a generator that does the task in steps."""
 
@@ -122,6 +150,8 @@ class Setup:
     def training(self, wanted: Wanted) -> Task:
         """Return a task that trains a recommender and ranks the test items."""
         options: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
+        if np.max(np.diff(self.parts.test.matrix.indptr)) == 1:  # weights need one relevant item
+            options["weights"] = "popularity"
         return Task(wanted.system, self.key(wanted), ranked(self.parts, *wanted, **options))
 
     def sweep(self, knob: str) -> Task:

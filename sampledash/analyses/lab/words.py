@@ -12,7 +12,9 @@ from sampledash.lab.interactions import Interactions
 from sampledash.lab.recommenders import FAMILIES, parse_recommender
 from sampledash.lab.splits import Split
 from sampledash.report.escape import escaped
+from sampledash.report.sentences import ranking
 from sampledash.report.templates import Sentences, texts
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES
 
 TEXTS = texts(Path(__file__).with_suffix(".txt"))
 say = Sentences(Path(__file__).with_suffix(".jinja"), escaped=escaped)
@@ -47,6 +49,18 @@ def swept(knob: str, table: pd.DataFrame) -> str:
     by_rank = table.iloc[int(table["ATOP"].argmax())]
     by_error = table.iloc[int(table["RMSE"].argmin())]
     return say.swept(knob, by_rank, by_error)
+
+
+def designs(table: pd.DataFrame, metric: str, m: int) -> str:
+    """Return a sentence on the schemes with the exact order, and on samples that vary in size."""
+    order, *orders = (ranking(list(map(str, table)), row) for row in table.to_numpy())
+    usual = SCHEMES[DEFAULT_SCHEME]
+    changes = [
+        (design.words, np.abs(table.loc[design.label] - table.loc[usual.label]).max())
+        for design in SCHEMES.values()
+        if design.varies
+    ]
+    return say.designs(metric, m, order, orders.count(order), len(orders), changes, usual.words)
 
 
 def tops(table: pd.DataFrame) -> str:
