@@ -7,7 +7,7 @@ from tests.benchmarks.frame import HEAD, options
 
 PARTS = (
     "core verdict every_m chances counterexamples estimators bounds stopping lab warehouse printed "
-    "audits"
+    "audits by_weight"
 )
 
 
