@@ -51,7 +51,6 @@ def test_duplicates_that_were_removed_show_in_the_lengths():
     data = audits.made(1, n=3706, m=100, once=False)
     data["negatives"] = [np.unique(part) for part in data["negatives"]]
     result = sd.audit(**data)
-    assert (result.before_removal, "duplicates removed" in result.drawn) == (100, True)
     assert result.findings["finding"].tolist() == ["lists of different length"]
 
 

@@ -15,20 +15,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from scipy.special import bdtrc, chdtrc, gammainc, ndtr, pdtr
+from scipy.special import bdtrc, chdtrc, gammainc, pdtr
 
 from sampledash.auditing.lists import Lists, lists_of
 from sampledash.auditing.weights import LEVEL, Draws, Fitted, fit
 from sampledash.report.templates import Sentences
-from sampledash.types import Flags, Floats, Ints
+from sampledash.types import Flags, Floats
 
 say = Sentences(Path(__file__).with_name("words.jinja"))
 
 ONCE, AGAIN = "without replacement", "with replacement"
-EITHER, COLLAPSED = f"with or {ONCE}", f"{AGAIN} and duplicates removed"
+EITHER = f"with or {ONCE}"
 BINS = ("popularity_low", "popularity_high", "items", "drawn", "uniform", "uniform_std")
-_SAMPLE = 64  # number of lists that are needed to tell that duplicates were removed
-_ALIKE = 0.25  # largest total variation between these lengths and those that are foretold
 
 
 class Pool(NamedTuple):
@@ -56,8 +54,6 @@ class Audit:
         Whether lists leave out the history of their instance, but for faults.
     drawn
         How the negatives seem to have been drawn, such as ``"without replacement"``.
-    before_removal
-        Number of draws of each list before duplicates were removed; 0 if they were not.
     uniform_p
         p-value of the test that draws are uniform over the tenths of the items by popularity; NaN
         without interactions.
@@ -78,7 +74,6 @@ class Audit:
     holds_seen: Flags
     seen_out: bool
     drawn: str
-    before_removal: int
     uniform_p: float
     deciles: pd.DataFrame
     pool: Pool | None
@@ -247,13 +242,9 @@ def audit(
         fair &= ~repeated
         draws = draws._replace(row=number[fair], item=lists.item[fair])
     options = lists.items, lists.popularity is not None, once, float(np.nan_to_num(quick.alpha))
-    model = _model(draws, popularity, *options)
-    weights = np.where((popularity > 0) | model[-1].popular, model[-1].weights, 1.0)
-    before = 0 if repeated.any() else _before_removal(lists.lengths[first], draws, weights)
-    drawn = COLLAPSED if before else drawn
     groups, (holds_positive, holds_seen) = [*same.values()], holds
     faults = repeated, holds_positive, holds_seen, left_out[1]
-    return Audit(lists, groups, *faults, drawn, before, *model)
+    return Audit(lists, groups, *faults, drawn, *_model(draws, popularity, *options))
 
 
 def _model(
@@ -299,23 +290,3 @@ def _evenness(draws: Draws, popularity: Floats, once: bool) -> tuple[float, pd.D
     std = np.sqrt(np.diag(covariance).clip(0))
     table = pd.DataFrame(dict(zip(BINS, (*ends, drawn, expected, std), strict=True)))
     return float(p), table.astype(dict.fromkeys(BINS[:4], int))
-
-
-def _before_removal(lengths: Ints, draws: Draws, weights: Floats) -> int:
-    """Return how many draws with replacement leave lists of these lengths without duplicates, or 0.
-
-    The number of different items is taken as a normal variable.
-    """
-    longest = int(lengths.max())
-    if not np.ptp(lengths) or draws.size < _SAMPLE:
-        return 0
-    p = weights * (1 - draws.excluded[:_SAMPLE].toarray())
-    p = np.minimum(p / np.maximum(p.sum(axis=1, keepdims=True), 1e-300), 1 - 1e-9)
-    missed = {size: np.exp(size * np.log1p(-p)) for size in range(longest, 2 * longest + 1)}
-    means = {size: float((1 - out).sum(axis=1).mean()) for size, out in missed.items()}
-    size = min(means, key=lambda size: abs(means[size] - lengths.mean()))
-    variance = (missed[size] * (1 - missed[size])).sum(axis=1)
-    variance -= size * (p * missed[size]).sum(axis=1) ** 2
-    steps = (np.arange(size + 2) - 0.5 - means[size]) / max(variance.mean(), 1e-12) ** 0.5
-    shares = np.bincount(lengths, minlength=size + 1)[: size + 1] / len(lengths)
-    return size * int(np.abs(shares - np.diff(ndtr(steps))).sum() / 2 < _ALIKE)
