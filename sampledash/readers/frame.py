@@ -17,21 +17,10 @@ from numpy.typing import NDArray
 
 from sampledash import checks
 from sampledash.checks import counted
+from sampledash.readers import columns as parsing
 from sampledash.readers import unknown_columns as unknown
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import (
-    ROLES,
-    SAMPLED,
-    TYPED_RANKS,
-    Layout,
-    Role,
-    bare,
-    beyond,
-    categories,
-    first,
-    places,
-    refuse_repeated,
-)
+from sampledash.readers.columns import ROLES, SAMPLED, TYPED_RANKS, Layout, Role, bare
 from sampledash.readers.upload_limits import ReadError, stem_of
 from sampledash.types import Flags
 
@@ -133,12 +122,12 @@ class Ranks:
         if values is None:
             return self if given is None else self.with_columns(**{role: given})
         for bad, bound in ((values < low, f"least {low:,}"), (values > high, f"most {high:,}")):
-            if (i := first(bad)) is not None:
+            if (i := parsing.first(bad)) is not None:
                 raise ReadError(
                     f"{self.place(i, role)}: {symbol} must be at {bound}, got {values[i]:,}; "
                     "correct it or remove the row"
                 )
-        if agree and given is not None and (i := first(values != given)) is not None:
+        if agree and given is not None and (i := parsing.first(values != given)) is not None:
             raise ReadError(
                 f"{self.place(i, role)}: the column says {symbol} = {values[i]:,}, but {symbol} = "
                 f"{given:,} is given; leave one of them out"
@@ -197,13 +186,13 @@ def _long(source: Layout, cells: pd.DataFrame) -> Ranks:
         read = _repetition(source, cells) if role == "repetition" else _column(source, cells, role)
         if role == "system":
             if read is None:
-                read = categories(np.zeros(len(cells), np.int8), [stem_of(source.name)])
+                read = parsing.categories(np.zeros(len(cells), np.int8), [stem_of(source.name)])
             limits.SYSTEMS.check(len(read.categories), source.name)
         if read is not None:
             table[role] = read
     if "system" not in source.roles:
         unknown.refuse_merged(source, cells, table.get("instance"))
-    if (late := beyond(cells[source.roles.index("rank")])).any():
+    if (late := parsing.beyond(cells[source.roles.index("rank")])).any():
         table["beyond"] = late
     return _without_zeros(Ranks(source, pd.DataFrame(table, copy=False), facts_of(source, ROLES)))
 
@@ -245,7 +234,7 @@ def _pairs(column: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categ
     code, distinct = pd.factorize(column.codes.astype(np.int64) * size + other.codes)
     pairs = (divmod(pair, size) for pair in distinct.tolist())
     ones, others = column.categories.tolist(), other.categories.tolist()
-    return categories(code, [form.format(ones[a], others[b]) for a, b in pairs])
+    return parsing.categories(code, [form.format(ones[a], others[b]) for a, b in pairs])
 
 
 def facts_of(
@@ -288,7 +277,7 @@ def by_names(
     A chosen name ``""`` means that there is no such column.
     """
     headers = [header.strip() for header in headers]
-    refuse_repeated(headers, name)
+    parsing.refuse_repeated(headers, name)
     known = [bare(header) for header in headers]
     matched: list[Any] = [None] * len(headers)
     for role, usual_role in roles.items():
@@ -297,7 +286,7 @@ def by_names(
             usual = (known.index(n) for n in map(bare, usual_role.names) if n in known)
             column = next((i for i in usual if matched[i] is None), None)
             if column is not None:  # refuse a file with columns rating and Rating, for example
-                refuse_repeated([x for x in known if x == known[column]], name)
+                parsing.refuse_repeated([x for x in known if x == known[column]], name)
         elif wanted == "":
             column = None
         elif wanted in headers:
@@ -349,21 +338,21 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
         # Without instance labels, the rows of each repetition are numbered from 1.
         codes = np.zeros(len(cells)) if repetition is None else repetition.codes
         number = pd.Series(codes).groupby(codes).cumcount()
-        by_role["instance"] = categories(number.to_numpy(), np.arange(1, len(cells) + 1))
+        by_role["instance"] = parsing.categories(number.to_numpy(), np.arange(1, len(cells) + 1))
     # A blank cell means that the system has no rank for the instance.
     filled = [cells[i][~_blank(cells[i])] for i in columns]
     record = np.concatenate([x.index.to_numpy() for x in filled])
     system = np.repeat(np.arange(len(columns)), [len(x) for x in filled])
     ranks = [
-        places(rank_cells, partial(source.place, column=i), _WIDE_RANK)
+        parsing.places(rank_cells, partial(source.place, column=i), _WIDE_RANK)
         for i, rank_cells in zip(columns, filled, strict=True)
     ]
     table = {
-        "system": categories(system, [source.headers[i] for i in columns]),
+        "system": parsing.categories(system, [source.headers[i] for i in columns]),
         "column": np.asarray(columns)[system],
         "rank": np.concatenate(ranks),
     }
-    if (late := np.concatenate([beyond(x) for x in filled])).any():
+    if (late := np.concatenate([parsing.beyond(x) for x in filled])).any():
         table["beyond"] = late
     for role, values in (by_role | {"repetition": repetition}).items():
         if values is not None:
@@ -405,7 +394,7 @@ def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
         instance = frame["instance"].array if "instance" in frame else None
         if instance is None and "count" not in frame:
             number = frame.groupby(["system", "repetition"], observed=True).cumcount().to_numpy()
-            instance = categories(number, np.arange(1, int(number.max()) + 2))
+            instance = parsing.categories(number, np.arange(1, int(number.max()) + 2))
         if instance is not None:
             ranks = ranks.with_columns(instance=_pairs(instance, again, "{} ({})"))
         note = f"{many} are averaged: every instance of every repetition counts as one instance."

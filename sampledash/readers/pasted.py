@@ -13,18 +13,10 @@ from sampledash import checks
 from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.expectation import prior_weights
 from sampledash.rank_sets import RankSet
+from sampledash.readers import columns as parsing
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems
-from sampledash.readers.columns import (
-    ROLES,
-    TYPED_RANKS,
-    Layout,
-    beyond,
-    categories,
-    first,
-    places,
-    role_of,
-)
+from sampledash.readers.columns import ROLES, TYPED_RANKS, Layout, role_of
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
 from sampledash.readers.tables import text_table
 from sampledash.readers.upload_limits import NUMBERS, ReadError
@@ -169,11 +161,11 @@ def _ranks(systems: list[tuple[str, list[str]]]) -> Ranks:
     read, flags = [], []
     for i, (_, words) in enumerate(systems):
         cells, place = pd.Series(words), partial(source.place, column=i)
-        if (value := first(cells.str.match(r"0\d"))) is not None:  # the 000 of 10,000
+        if (value := parsing.first(cells.str.match(r"0\d"))) is not None:  # the 000 of 10,000
             raise ReadError(f"{place(value)}: {words[value]!r} is no number; write {_WRITE}")
-        read.append(places(cells, place, _WRITE))
-        flags.append(beyond(cells))
-    table: dict[str, Any] = {"system": categories(column, source.headers), "column": column}
+        read.append(parsing.places(cells, place, _WRITE))
+        flags.append(parsing.beyond(cells))
+    table: dict[str, Any] = {"system": parsing.categories(column, source.headers), "column": column}
     table["rank"] = np.concatenate(read)
     if (late := np.concatenate(flags)).any():
         table["beyond"] = late
@@ -259,12 +251,12 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
     if odd is not None:
         raise ReadError(f"{odd}: write two numbers, a rank and its weight, such as 12,0.5")
     weights, ranks = np.zeros(n), values[::2]
-    if (i := first((ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n))) is not None:
+    if (i := parsing.first((ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n))) is not None:
         raise ReadError(
             f"{lines[i][0]}: {shown(float(ranks[i]))} is not a rank; write a whole number in "
             f"1..{n}, or change n"
         )
-    if (i := first(pd.Series(ranks).duplicated())) is not None:
+    if (i := parsing.first(pd.Series(ranks).duplicated())) is not None:
         raise ReadError(f"{name} gives rank {ranks[i]:.0f} twice: keep one")
     weights[ranks.astype(np.int64) - 1] = values[1::2]
     return _scaled(weights, n, name)

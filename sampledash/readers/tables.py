@@ -22,21 +22,10 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet, types
 
 from sampledash.checks import Refusal, is_numeral
+from sampledash.readers import columns as parsing
 from sampledash.readers import score_files
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import (
-    QUOTING,
-    ROLES,
-    Holds,
-    Layout,
-    compact,
-    labels,
-    plain_integers,
-    records,
-    source_of,
-    stream,
-    texts,
-)
+from sampledash.readers.columns import QUOTING, ROLES, Holds, Layout, compact, records, source_of
 from sampledash.readers.upload_limits import FileKind, ReadError, check_utf8, stem_of
 
 SMALL = 2**20  # bytes; below this size, pyarrow is not faster than pandas
@@ -56,7 +45,7 @@ _HOLDS |= {"user": "many", "item": "many", "score": "real", "rating": "real", "t
 # Roles of columns that pandas must read as text, and not as numbers: labels must stay as written,
 # and some versions of pandas misround fractions.
 _EXACT = {role for role, holds in _HOLDS.items() if holds != "whole"}
-_LABELS = {role for role, column in ROLES.items() if column.read in (labels, texts)}
+_LABELS = {role for role, column in ROLES.items() if column.read in (parsing.labels, parsing.texts)}
 _LABELS |= {"user", "item", "time"}
 _BROKEN = re.compile(r"[\n\r]")  # a line break in a header
 # A number such as 1.000 between semicolons. Where semicolons separate cells, a dot may separate
@@ -137,7 +126,7 @@ def text_table(
 
 def delimiter_of(data: bytes) -> str:
     """Return the separator of the first line: comma, semicolon or tab."""
-    start = next((line for line in stream(data) if line.strip()), "")
+    start = next((line for line in parsing.stream(data) if line.strip()), "")
     return max(",;\t", key=start.count)
 
 
@@ -213,7 +202,7 @@ def arrow_frame(
         else:
             column = pa.chunked_array(chunks)
             if kind == "many":
-                if (numbers := plain_integers(column)) is not None:
+                if (numbers := parsing.plain_integers(column)) is not None:
                     columns[name] = numbers
                     continue
                 column = column.dictionary_encode()
@@ -233,7 +222,7 @@ def careful_frame(
     """
     try:
         return pd.read_csv(
-            stream(source.data or b""),
+            parsing.stream(source.data or b""),
             sep=source.delimiter,
             header=0 if source.headed else None,
             names=list(range(len(source.headers))),

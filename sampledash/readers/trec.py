@@ -23,23 +23,10 @@ from pyarrow import compute
 from sampledash import checks
 from sampledash.checks import NUMERAL, counted, is_numeral
 from sampledash.rank_sets import draw_shared_ties
+from sampledash.readers import columns as parsing
 from sampledash.readers import tables
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import (
-    ITEMS,
-    ROLES,
-    TIMES,
-    Holds,
-    Layout,
-    Role,
-    bare,
-    categories,
-    first,
-    labels,
-    numbers,
-    role_of,
-    whole,
-)
+from sampledash.readers.columns import ITEMS, ROLES, TIMES, Holds, Layout, Role, bare, labels, whole
 from sampledash.readers.frame import Facts, Ranks, by_names, facts_of, parsed_cells
 from sampledash.readers.tables import SMALL, arrow_frame
 from sampledash.readers.upload_limits import CensoredItems, FileKind, ReadError, check_utf8, stem_of
@@ -61,7 +48,7 @@ _COLUMNS = {
     "user": ROLES["instance"],
     "item": Role(labels, "many", "relevant or not", "the label of the document or item", ITEMS),
     "rank": Role(whole, "whole", "rank in the list", "a whole number", ROLES["rank"].written),
-    "score": Role(numbers, "real", "rank, by decreasing score", "a number",
+    "score": Role(parsing.numbers, "real", "rank, by decreasing score", "a number",
                   "score rating prediction relevance"),
     "relevance": Role(whole, "whole", "relevant if 1 or more", "a whole number", ""),
 }  # fmt: skip
@@ -115,7 +102,7 @@ def trec_kind(data: bytes, name: str) -> TrecKind | None:
         # Tell a TREC line from the header of a table, which has no numbers in these fields.
         fields = lines[0].split()
         numeric = [is_numeral(fields[i]) for i in _NUMBERS[kind] if i < len(fields)]
-        header = any(map(role_of, fields)) and not all(numeric)
+        header = any(map(parsing.role_of, fields)) and not all(numeric)
         if not header and len(fields) == len(FIELDS[kind]) and any(numeric):
             limits.LINES.check(limits.lines_of(data), name)
             return kind
@@ -142,12 +129,12 @@ def _parsed(source: Layout, cells: pd.DataFrame, kind: TrecKind, *, listed: bool
         if not listed:  # trec_eval compares scores in single precision
             largest = np.finfo(np.float32).max
             columns["score"] = columns["score"].clip(-largest, largest).astype(np.float32)
-        alone = categories(np.zeros(len(cells), np.int8), [stem_of(source.name)])
+        alone = parsing.categories(np.zeros(len(cells), np.int8), [stem_of(source.name)])
         columns.setdefault("system", alone)
         limits.SYSTEMS.check(len(columns["system"].categories), source.name)
     frame = pd.DataFrame(columns, index=range(len(cells)), copy=False)
     keys = [role for role in ("system", "user", "item") if role in frame]
-    if (i := first(frame.duplicated(keys))) is not None:
+    if (i := parsing.first(frame.duplicated(keys))) is not None:
         item, user = (source.headers[source.roles.index(role)] for role in ("item", "user"))
         raise ReadError(
             f"{source.place(int(cells.index[i]), source.find('item'))}: {item} "
@@ -227,7 +214,7 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
     items = items.merge(lists, how="left", on=of_list).fillna(0).astype(np.int64)
     absent = items.loc[items["depth"] == 0, "query"].nunique()
     frame = {
-        "system": categories(items["tag"].to_numpy(), systems.astype(str)),
+        "system": parsing.categories(items["tag"].to_numpy(), systems.astype(str)),
         "instance": pd.Categorical.from_codes(items["query"], queries),
         "rank": items["place"],
         "ties": items["ties"],
@@ -364,7 +351,7 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
 def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> pd.DataFrame:
     """Return ranks, with missing items behind ranked ones."""
     rank, tied, depth, lacks = (items[x].to_numpy() for x in ("rank", "ties", "depth", "lacks"))
-    if (i := first(depth + lacks > n)) is not None:
+    if (i := parsing.first(depth + lacks > n)) is not None:
         row = items.iloc[i]
         raise ReadError(
             f"{name}, query {str(row['instance'])!r}: {row['system']!r} ranks {depth[i]:,} "
@@ -398,7 +385,7 @@ ListKind = Literal["items", "list", "list or ranks"]
 def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
     """Return what a file holds, judged by its header; None if neither lists nor test items."""
     headers = tables.headers_of(data, kind)
-    roles, names = [role_of(header.strip()) for header in headers], list(map(bare, headers))
+    roles, names = [parsing.role_of(header.strip()) for header in headers], list(map(bare, headers))
     if "instance" not in roles or not set(names) & set(ITEMS.split()) or _OF_RANKS & set(roles):
         return None
     if "rank" in roles:
