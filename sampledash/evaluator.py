@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
-from sampledash.rank_sets import RankSet
+from sampledash.rank_sets import RankSet, draw_shared_ties
 from sampledash.types import Ints, Progress
 
 Labels = NDArray[Any]
@@ -312,8 +312,11 @@ class Evaluation:
         labels, sets = np.asarray(self.finished)[user], []
         for name, counts in zip(self.systems, self._found, strict=True):
             above, ties = (np.hstack(column) for column in zip(*counts, strict=True))
-            ranks = above + position
-            self._draw_shared(user, ranks, above, ties)
+            # Equally scored items of a user are a block: each has its best rank before the draw.
+            begins = np.r_[True, (np.diff(user) != 0) | (np.diff(above) != 0)]
+            block = np.cumsum(begins) - 1
+            ranks, others = (above + position)[begins][block], np.bincount(block)[block] - 1
+            ranks, ties = draw_shared_ties(user, ranks, ties + others)
             beyond = ranks > self.k
             ranks, ties = np.minimum(ranks, self.k + 1), np.where(beyond, 0, ties)
             sets.append(RankSet(name, ranks, n[user], instances=labels, ties=ties, beyond=beyond))
@@ -331,19 +334,6 @@ class Evaluation:
             cells = zip(*(column.tolist() for column in columns), strict=True)
             rows.writerows((rank_set.system, *row) for row in cells)
         return text.getvalue()
-
-    def _draw_shared(self, user: Ints, ranks: Ints, above: Ints, ties: Ints) -> None:
-        """Draw ranks, in place, for relevant items tied with each other and with irrelevant items.
-
-        Ranks and numbers of ties of single items cannot describe such a block of ties.
-        """
-        shared = (np.diff(user) == 0) & (np.diff(above) == 0) & (ties[:-1] > 0)
-        for first in np.flatnonzero(shared & ~np.r_[False, shared[:-1]]).tolist():
-            last = first + 1 + int(np.argmin(np.r_[shared[first:], False]))
-            rng = np.random.default_rng([self.seed, int(user[first]), int(above[first])])
-            size = last - first
-            places = rng.choice(int(ties[first]) + size, size, replace=False)
-            ranks[first:last], ties[first:last] = ranks[first] + np.sort(places), 0
 
 
 def evaluate(

@@ -69,17 +69,14 @@ def count(args: argparse.Namespace, progress: Progress) -> Answer:
     sets = rank_sets(args)
     table = ranks_table(sets)
     table = table if "count" in table else table.assign(count=1)
+    keys = [name for name in table.columns if name not in ("count", "instance")]
+    several, totals = table[:0], {"count": ("count", "sum")}
     if max(ranks.max_relevant for ranks in sets) > 1:
         of = table.groupby(["system", "instance"])["count"].transform("size")
-        alone, several = table[of == 1], table[of > 1]
-        keys = [name for name in table.columns if name not in ("count", "instance")]
-        kinds = alone.groupby(keys, sort=False, dropna=False)
-        counted = kinds.agg(count=("count", "sum"), instance=("instance", "min")).reset_index()
-        table = pd.concat([counted, several], ignore_index=True)
-        return Answer((), {"counts": table[[*keys, "instance", "count"]]})
-    table = table.drop(columns="instance", errors="ignore")
-    keys = [name for name in table.columns if name != "count"]
-    counts = table.groupby(keys, sort=False, dropna=False)["count"].sum().reset_index()
+        table, several = table[of == 1], table[of > 1]
+        totals = {"instance": ("instance", "min"), **totals}
+    counts = table.groupby(keys, sort=False, dropna=False).agg(**totals).reset_index()
+    counts = pd.concat([counts, several[counts.columns]], ignore_index=True)
     return Answer((), {"counts": counts})
 
 
