@@ -108,8 +108,6 @@ def _ends(row: asked.Row) -> tuple[float, ...]:
 
 def table(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return the ranges of exact metrics that agree with a printed table of sampled metrics."""
-    if len(args.files) > 1:
-        raise ValueError("a table is one file: give the other by itself")
     data, name = load(*opened(args.files[0]))
     if kind_of(data, name) != "text":
         raise ValueError(f"{name} is no text: give the table as it is printed")
@@ -151,8 +149,6 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
 
 def audit(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return what lists of negatives give away."""
-    if len(args.files) > 1:
-        raise ValueError("lists of negatives are one file: give the other by itself")
     train = None if args.train is None else opened(args.train)
     result = audit_files(opened(args.files[0]), train)
     numbers = result.uniform_p, result.alpha, *result.alpha_interval

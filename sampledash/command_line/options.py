@@ -36,6 +36,7 @@ class Command(NamedTuple):
 #: an option is ``--`` followed by its key, with hyphens for underscores, such as ``--zero-based``.
 OPTIONS: dict[str, dict[str, Any]] = {
     "files": {"flag": "files", "nargs": "+", "metavar": "FILE"},
+    "one_file": {"flag": "files", "nargs": 1, "metavar": "FILE"},
     "sampled": {"flag": "files", "nargs": "*", "metavar": "FILE"},
     "shown": {"flag": "files", "nargs": "*", "metavar": "FILE"},
     "metric": {"action": "append", "required": True},
@@ -72,8 +73,8 @@ COMMANDS = {
     "rank": Command("ranking", ("files", "relevant", "seen", "engine", *READING)),
     "count": Command("ranking", ("files", "engine", *READING)),
     "correct": Command("estimates", ("sampled", *_OF_SAMPLES, "odds", "correction", "tied_scores")),
-    "table": Command("estimates", ("files", *_OF_SAMPLES, "over")),
-    "audit": Command("estimates", ("files", "train")),
+    "table": Command("estimates", ("one_file", *_OF_SAMPLES, "over")),
+    "audit": Command("estimates", ("one_file", "train")),
     "report": Command("verdicts", _COMPARED),
     "serve": Command("serving", ("shown", "port", "address", "base_path")),
 }

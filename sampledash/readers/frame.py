@@ -219,7 +219,6 @@ def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
         if role != "repetition":
             continue
         column = _column(source, cells, role, i)
-        limits.REPETITIONS.check(len(column.categories), source.place(0, i))
         if len(column.categories) > 1:
             names = [f"{source.headers[i]} {x}" for x in column.categories]
             column = column.rename_categories(names)

@@ -315,13 +315,7 @@ def _parquet_columns(
     if wide:
         limits.RANKS.check(rows * len(wanted), name)
     names = [fields[i].name for i in wanted]
-    groups = [head.row_group(i) for i in range(head.num_row_groups)]
-    size = sum(group.total_byte_size for group in groups)
-    if size > limits.BYTES.most:
-        # Add up the sizes of the wanted columns only if the whole file is too large, because Arrow
-        # aborts in this step if a column is damaged.
-        chunks = [i for i in range(head.num_columns) if head.schema.column(i).path in names]
-        size = sum(group.column(i).total_uncompressed_size for group in groups for i in chunks)
+    size = sum(head.row_group(i).total_byte_size for i in range(head.num_row_groups))
     limits.check_size(size, name)
     # Read text as dictionaries, which store a repeated text once: otherwise, a small file with
     # much repeated text could fill the memory.

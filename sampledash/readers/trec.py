@@ -262,12 +262,10 @@ def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
 def _facts(run: Trec, qrels: Trec, absent: int, queries: pd.Index[Any]) -> Facts:
     theirs = run.frame["user"].cat.categories.astype(str)
     others = int((queries.astype(str).get_indexer(theirs) < 0).sum())
-    empty = len(qrels.frame["user"].cat.categories) - len(queries)
     sizes = {
         f"{_queries(others)} of {run.name} without a relevant document, ignored.": others,
         f"{_queries(absent)} of {qrels.name} that some system of {run.name} does not rank: all "
         "relevant items are missing there.": absent,
-        f"{_queries(empty)} of {qrels.name} without a relevant document.": empty,
     }
     notes = [note for note, size in sizes.items() if size]
     return replace(run.facts, notes=(_TIED if run.listed else _RULE, *notes))
@@ -330,21 +328,12 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
             f"ranked: give n (at least {max(low, 2):,}, what the longest list needs)"
         )
     n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
+    left = int(left_out.sum())
+    note = f"{_queries(left)} left out, in which some run misses a relevant item."
     result = []
     for run, items in zip(runs, frames, strict=True):
         frame = _placed(run.name, items.reset_index(drop=True), n, censored == "beyond")
-        notes = []
-        if left_out.any():
-            left = _queries(int(left_out.sum()))
-            notes.append(f"{left} left out, in which some run misses a relevant item.")
-        elif complaint is not None and censored == "beyond":
-            notes.append("Of a missing item only that it lies beyond its list is taken as known.")
-        elif complaint is not None:
-            notes.append(
-                "A missing item is read as tied with all documents that are not ranked: in random "
-                "order behind those that are; if a query lacks several, with a fixed seed."
-            )
-        result.append(replace(run, frame=frame).noted(*notes))
+        result.append(replace(run, frame=frame).noted(*[note] * (left > 0)))
     return result
 
 

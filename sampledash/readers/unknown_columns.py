@@ -58,18 +58,15 @@ def is_index(source: Layout, i: int, cells: pd.Series[Any]) -> bool:
 def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical | None) -> None:
     """Refuse a column of text that may name systems, because they would be read as one system.
 
-    Systems share most instances, so a column with several values is refused if more than half of
-    all pairs of a value and an instance occur or, without instance labels, if a value repeats.
+    A column may name systems if it has several values, some value repeats, and some instance has
+    several rows.
     """
+    if instance is not None and len(instance.categories) == len(instance):
+        return
     for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True)):
         if role is None and i in cells and bare(header) not in NO_SYSTEMS and is_text(cells[i]):
             code, names = pd.factorize(cells[i])
-            wrong = 1 < len(names) < len(code) and code.min() >= 0
-            if instance is not None:
-                pairs = len(np.unique(instance.codes.astype(np.int64) * (len(names) + 1) + code))
-                instances = len(instance.categories)
-                wrong = pairs > instances and 2 * pairs > len(names) * instances
-            if wrong:
+            if 1 < len(names) < np.count_nonzero(code >= 0):
                 raise merged(source.name, header)
 
 

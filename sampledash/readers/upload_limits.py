@@ -251,20 +251,13 @@ def unpacked(data: bytes, name: str, limit: Limit = BYTES) -> bytes:
             f"{name} is compressed with gzip but damaged, followed by something else, or cut off; "
             "copy or download it again"
         ) from None
-    contents = whole.getvalue()
-    if contents.startswith(_GZIP):
-        raise ReadError(f"{name} is compressed with gzip twice; unpack it once")
-    return contents
-
-
-def plain(name: str) -> str:
-    """Return a file name without the ending ``.gz``."""
-    return name[:-3] if name.lower().endswith(".gz") and len(name) > 3 else name
+    return whole.getvalue()
 
 
 def stem_of(name: str) -> str:
     """Return a file name without folders and endings, to name a system that has no name."""
-    last = plain(name).replace("\\", "/").rsplit("/", 1)[-1]
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    last = last[:-3] if last.lower().endswith(".gz") and len(last) > 3 else last
     stem, dot, _ = last.rpartition(".")
     return stem if dot and stem else last
 

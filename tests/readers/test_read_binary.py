@@ -179,7 +179,7 @@ def test_damage_is_said():
         (bytes(broken), "damaged"),
         (packed[:-6] + b"\1\1" + packed[-4:], "damaged"),  # a wrong checksum
         (packed + b"system,rank\n", "followed by something else"),
-        (gzip.compress(gzip.compress(TABLE)), "twice; unpack it once"),
+        (gzip.compress(gzip.compress(TABLE)), "zero bytes; save the table as CSV"),
         (gzip.compress(b""), "is empty"),
         (gzip.compress(b"rank,n\n3,9\n12,9\n"), "r.csv.gz, line 3, column 'rank': rank 12"),
     ):
