@@ -310,8 +310,7 @@ def _lacking(runs: list[Ranks]) -> NDArray[np.bool_]:
 
 def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> list[Ranks]:
     """Return the ranks of all runs; ``censored`` decides about relevant items that a run lacks."""
-    complaint = missing(runs)
-    if complaint is not None and censored == "refuse":
+    if censored == "refuse" and (complaint := missing(runs)) is not None:
         raise complaint
     left_out = _lacking(runs) & (censored == "left-out")
     if left_out.all():
