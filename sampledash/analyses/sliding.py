@@ -346,5 +346,5 @@ def slopes(
 def step_title(metric: str, systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
     """Return the title of a slope chart: the systems' sampled order, and whether it is right."""
     shown = ranking(systems, sampled)
-    right = shown == ranking(systems, exact)
-    return f"{'✓ <b>right</b>' if right else '⇅ <b>wrong</b>'} by {metric}: {shown}"
+    sign = "✓ <b>right</b>" if shown == ranking(systems, exact) else "⇅ <b>wrong</b>"
+    return f"{sign} by {metric}: {shown}"

@@ -205,11 +205,6 @@ def _more(draws: int) -> None:
     st.session_state["draws"] = min(state.value("draws", MORE) + draws, MOST_DRAWS)
 
 
-def _again() -> None:
-    st.session_state["draws_seed"] = state.value("draws_seed", MORE) + 1
-    st.session_state["draws"] = MORE["draws"]
-
-
 def _one_draw(result: Result) -> None:
     """Draw the negatives of one draw, and the sampled ranks of many draws with probabilities."""
     q = result.question
@@ -218,7 +213,6 @@ def _one_draw(result: Result) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button("Draw again", icon=":material/casino:", on_click=_more, args=(1,))
         st.button("Draw 100", on_click=_more, args=(100,))
-        st.button("Start over", on_click=_again, help=f"A new seed, and {MORE['draws']} draws.")
         about = "The last one is shown; more keep the earlier."
         most, options = MOST_DRAWS, {"width": 130}
         done = page.whole_number("Draws", "draws", MORE["draws"], 1, most, help=about, **options)

@@ -39,7 +39,6 @@ DEFAULTS: dict[str, Any] = {"item": "Table 3", "cell_metric": METRICS_34[0], "ti
 CUTOFFS = {f"R@{k}": k for k in wild.CUTOFFS}
 SORTED = {"on 1,000": "on_sample", "on 5,000": "on_all"}
 DEFAULTS |= {"wild_k": next(iter(CUTOFFS)), "wild_by": next(iter(SORTED))}
-_CORRECT, _PICKED = "sampledash/dashboard/pages/correct.py", "_wild_picked"
 
 
 @once
@@ -103,7 +102,7 @@ def show() -> None:
 
 
 def _printed_twice(headline: DeltaGenerator) -> None:
-    """Draw what is printed on 1,000 and on 5,000 images; a click opens the system in Correct."""
+    """Draw what is printed on 1,000 and on 5,000 images, and a link to a system in Correct."""
     with headline:
         cells = printed_twice()
         summary = wild.summary(cells)
@@ -113,11 +112,7 @@ def _printed_twice(headline: DeltaGenerator) -> None:
         k = CUTOFFS[page.segments("Printed number", CUTOFFS, "wild_k")]
         by = SORTED[page.segments("Sorted by the number", SORTED, "wild_by")]
     fig = pictures.on_both(cells[cells["k"] == k], by, page.is_dark())
-
-    def pick(place: int) -> None:
-        st.session_state[_PICKED] = place
-
-    page.picture(fig, key="paper_on_both", alt=f"R@{k}. {holds}", on_pick=pick)
+    page.picture(fig, key="paper_on_both", alt=f"R@{k}. {holds}")
     st.caption(words.TEXTS[ON_BOTH])
     page.cells(words.summary_rows(summary))
     page.take(cells.drop(columns="place"), "printed-on-both")
@@ -128,9 +123,6 @@ def _printed_twice(headline: DeltaGenerator) -> None:
         table["candidates"] = choices.CANDIDATES[1]
         return table | {"scheme": state.DEFAULTS["scheme"], "metric": "Recall@k", "k": str(k)}
 
-    place = st.session_state.pop(_PICKED, None)
-    if place in range(len(systems)):
-        st.switch_page(_CORRECT, query_params={"v": state.VERSION, **address(systems[place])})
     first = next((cell["place"] for cell in wild.outside(cells)), 0)
     chosen = st.selectbox("System", systems, first, lambda x: f"{x['system']}, {x['note']}")
     page.link("correct", "Open its table in Correct", ":material/open_in_new:", address(chosen))

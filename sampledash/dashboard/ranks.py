@@ -146,11 +146,8 @@ def _templates() -> None:
         for name, about in TEMPLATES.items():
             saved = f"ranks-{name}" if name.endswith("csv") else name
             template(about, name, saved, "text/plain", name)
-    title = "From RecBole, LensKit, implicit … to ranks"
-    fold = st.expander(title, key="frameworks", on_change="rerun")
-    if fold.open:
-        with fold:
-            st.markdown((bundled() / "templates" / "from_frameworks.md").read_text("utf-8"))
+    with st.expander("From RecBole, LensKit, implicit … to ranks"):
+        st.markdown((bundled() / "templates" / "from_frameworks.md").read_text("utf-8"))
 
 
 def _pasted() -> Source:
@@ -161,7 +158,7 @@ def _pasted() -> Source:
             asking = "Paste the ranks of at least two systems, as in the example."
             raise Problem(asking, asking=True)
         ident, parse = f"typed-{hash(typed)}", partial(open_text, typed)
-        source = _source(ident, parse, "your ranks", "parse_rank_text", _quoted(typed))
+        source = _source(ident, parse, "your ranks", "parse_rank_text", repr(typed))
     except ValueError:
         carry("ranks", "")
         raise
@@ -184,13 +181,6 @@ def _source(
         raise Problem(TEXTS["alone"], asking=True)
     averaged = opened.repeated and options.get("runs") != "apart"
     return Source(sets, name, False, expression(function, argument, options), averaged)
-
-
-def _quoted(text: str) -> str:
-    """Return ``text`` as a Python literal, over several lines if its characters allow this."""
-    plain = text.replace("\r\n", "\n")
-    simple = '"' not in plain and "\\" not in plain and plain.replace("\n", "").isprintable()
-    return f'"""{plain}"""' if simple else repr(text)
 
 
 # ------------------------------------------------------------------------------------ reading

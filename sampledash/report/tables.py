@@ -211,11 +211,10 @@ def as_markdown(table: pd.DataFrame) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in zip(*columns, strict=True))
 
 
-def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
-    r"""Write a table as LaTeX with the rules of the booktabs package, rounded for print.
+def as_latex(table: pd.DataFrame) -> str:
+    """Write a ``tabular`` with the rules of the LaTeX package booktabs, rounded for print.
 
-    If there is a caption (plain text) or a label (from which only letters, digits and ``: - _`` are
-    used), the ``tabular`` is put into a ``table``. Missing values are ``--``.
+    Missing values are ``--``.
     """
     columns = printed(table)
     heads = [(column.ours, escape.tex(column.header)) for column in columns]
@@ -227,10 +226,7 @@ def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
     styled = pd.DataFrame(dict(enumerate(cells))).set_axis(printed_heads, axis=1).style
     written = styled.hide(axis="index").to_latex(
         column_format="".join("r" if column.number else "l" for column in columns),
-        position_float="centering" if caption or label else None,
         hrules=True,
-        caption=escape.tex(caption) or None,
-        label=re.sub(r"[^A-Za-z0-9:_-]", "", label) or None,
     )
     return "% \\usepackage{booktabs}\n" + written
 

@@ -4,6 +4,7 @@ The literals were computed from the two shipped files before the page was writte
 """
 
 from functools import cache, partial
+from urllib.parse import parse_qs
 
 import pandas as pd
 import pytest
@@ -112,11 +113,11 @@ def test_the_page_shows_the_counts_and_opens_a_system_in_correct():
     assert pairs.tolist() == ["0 of 0", "2 of 2", "23 of 23"]
     (figure,) = at.specs
     on_all = figure["data"][-1]
-    assert on_all["customdata"][3] == 63
     assert on_all["hovertext"][3] == "<b>PG*, BUTD, +GloVe</b><br>printed on 5,000: 85.5 %"
     assert all(len(trace["y"]) == 69 for trace in figure["data"])
-    at.session_state["_wild_picked"] = 63
-    at.run()
+    at.selectbox[0].select_index(63)
+    opens = parse_qs(at.run().get("page_link")[0].proto.query_string)
+    at = Page("correct", **{key: value[-1] for key, value in opens.items()})
     assert "63.9 | 88.9 | 95.6" in at.text_area(key="printed").value
     cell = cells()[(cells()["place"] == 63) & (cells()["k"] == 10)].iloc[0]
     assert f"between {100 * cell['low']:.2f} % and {100 * cell['high']:.2f} %" in at.headline

@@ -25,7 +25,6 @@ from sampledash.report.numbers import bare_points, count, in_runs, points
 from sampledash.types import Flags, Floats, Ints
 
 WIDE = 4  # largest number of metrics for which tiles have room for words, even on a phone
-MOST_EXACT = 4  # largest number of systems for which the exact metric of every system is drawn
 _ROW = 34  # height of one row of a dot plot, in pixels
 _BARS = 30  # number of bars of a histogram
 _PAIR_DASH = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -87,9 +86,9 @@ def curves(
     """Draw the expected sampled metric of each system over m.
 
     Figures 2 and 6 of Krichene & Rendle are such pictures. ``means`` has shape (m_values, systems).
-    Dashed lines show the ``exact`` metrics; NaN is not drawn. A vertical line marks m = ``at``,
-    triangles mark ``flips``, the m at which a pair changes order, and shading marks the ranges of m
-    (first, last) in which this order is ``wrong``.
+    Dashed lines show the ``exact`` metrics. A vertical line marks m = ``at``, triangles mark
+    ``flips``, the m at which a pair changes order, and shading marks the ranges of m (first, last)
+    in which this order is ``wrong``.
     """
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
     ends, dashed = [1, int(m_values[-1])], theme.exact_line(dark, 1.2)
@@ -98,9 +97,8 @@ def curves(
     data += [
         theme.curve(ends, [x, x], dashed | {"color": line["color"]}, f"{system} on all items")
         for system, x, line in zip(systems, truth, lines, strict=True)
-        if not np.isnan(x)
     ]
-    up = theme.percent_axis(max(float(y.max()), float(np.nanmax(truth))))
+    up = theme.percent_axis(max(float(y.max()), max(truth)))
     marks = {"at": at, "wrong": wrong, "flips": flips}
     return _over(m_values, data, metric, up, marks, dark=dark, height=height)
 
@@ -171,11 +169,7 @@ def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, dict[str, Any]]:
 def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
     """Draw metric number ``x`` of ``systems`` over m, and the flips of the marked pair."""
     r = focus.result
-    i, j, _ = r.truths[x][focus.pair]
     exact = r.exact[systems, x]
-    if len(systems) > MOST_EXACT:
-        # Many dashed lines look alike, so only the exact values of the marked pair are drawn.
-        exact = np.where(np.isin(systems, (i, j)), exact, np.nan)
     grid, means, marks = _over_m(focus, x)
     metric, names = str(r.metrics[x]), [r.systems[s] for s in systems]
     return curves(metric, grid, names, means[:, systems], exact, dark=dark, height=CURVE, **marks)

@@ -24,12 +24,11 @@ def report(focus: Focus) -> str:
     for x in every:
         caption = f"{r.metrics[x]}. {words.marked_flips(focus, x)}"
         drawn.append((caption, pictures.panel(focus, x, systems, dark=False)))
-    orders = {str(r.question.protocol.correction): r.orders}
     tables: dict[str, pd.DataFrame] = {
         # The column ``correction`` is left out, because all rows have the same correction.
         "Verdict": r.verdict.drop(columns="correction"),
         "Means": r.means_table(),
-        "Where the order changes": r.flips(r.few_pairs(focus.pair), orders),
+        "Where the order changes": r.flips(r.few_pairs(focus.pair)),
     }
     if sum(map(len, r.question.sets)) <= MOST_TESTED:
         try:

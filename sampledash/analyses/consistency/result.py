@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
@@ -23,7 +23,6 @@ from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.comparison.verdict import Pairs, verdict_at_m, where_to_look
-from sampledash.correction import Correction
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
@@ -88,10 +87,6 @@ class Question:
         q = self.metrics, self.sets, m, self.protocol
         return verdict_at_m(self.orders(), *q, self.exact())
 
-    def corrected(self, correction: Correction) -> Question:
-        """Return a copy of these settings with another correction."""
-        return replace(self, options={**self.options, "correction": correction})
-
 
 @dataclass(frozen=True)
 class Result(Pairs):
@@ -121,19 +116,15 @@ class Result(Pairs):
         std_of = super().std_of
         return memory.cached(key, lambda: frozen(std_of(sets)), shared=self.question.shared)
 
-    def flips(self, pairs: Sequence[int], every: Mapping[str, Orders]) -> pd.DataFrame:
-        """Return a table of flips, the m at which a pair's sampled order changes.
-
-        ``every`` maps the name of each correction to the orders with this correction.
-        """
-        rows = []
+    def flips(self, pairs: Sequence[int]) -> pd.DataFrame:
+        """Return a table of flips, the m at which a pair's sampled order changes."""
+        rows, orders, name = [], self.orders, str(self.question.protocol.correction)
         for x, metric in enumerate(self.metrics):
             for p in pairs:
                 i, j, truth = self.truths[x][p]
-                for name, orders in every.items():
-                    right = orders.right_from(i, j, x) if truth else None
-                    flips = " ".join(map(str, orders.flips(i, j, x)))
-                    rows.append((str(metric), name, *self.names(p), flips, right))
+                right = orders.right_from(i, j, x) if truth else None
+                flips = " ".join(map(str, orders.flips(i, j, x)))
+                rows.append((str(metric), name, *self.names(p), flips, right))
         columns = ["metric", "correction", "first", "second", "flips", "right_from"]
         return pd.DataFrame(rows, columns=columns).astype({"right_from": "Int64"})
 

@@ -250,10 +250,8 @@ def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
 
 def _percent(low: float, top: float) -> dict[str, Any]:
     axis = theme.percent_axis(top, low=low)
-    if top - low > 1e5:
-        axis["tickformat"] = ".2~s"
-    elif top - low > 1e3:
-        axis["tickformat"] = ",.0f"
+    if top - low > 1e3:
+        axis["tickformat"] = ".3~s"
     return axis
 
 

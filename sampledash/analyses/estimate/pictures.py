@@ -43,8 +43,6 @@ def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure:
                 data.append(theme.dots(*at, marker, name=name, hovertemplate=hover))
     known = [x for row in rows for x in (*row.free, row.value, row.exact) if x is not None]
     low, top = min(known), max(known)
-    if 0 <= low <= top - low:  # an axis that would begin close to 0 begins at 0
-        low = 0.0
     if top - low < 1e-6:  # all ranges are the same single value
         low, top = low - 0.01, top + 0.01
     axis = theme.percent_axis(100 * top, low=100 * low, title=title)

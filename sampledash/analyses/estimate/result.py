@@ -38,8 +38,6 @@ T = TypeVar("T")
 
 TOGETHER = "side by side"
 FALLING: Shape = "non-increasing"
-# A note can warn of fewer instances: a metric of 50 % has a 95 % interval beyond 32 to 68 %.
-FEW = 30
 MOST_CANDIDATES = 10**6  # largest number of candidates for a picture over the true rank
 DATA = "movielens-xyz"
 _ROUNDING = 1e-9  # tolerance for rounding errors when values are compared with ends of ranges
@@ -237,10 +235,6 @@ def compute(
     drawn = [m for ranks in q.sets for m in ranks.outcomes.m]
     notes = [words.say.corpus((min(drawn), max(drawn)), q.sets[0].population)] * q.corpus
     notes += [*_to_know(q), *map(words.say.contradicts, against)]
-    instances = [ranks.n_instances for ranks in q.sets]
-    fewest, row = min(instances), rows[int(np.argmin(instances))]
-    if fewest < FEW and (left_open := row.free[1] - row.free[0]) > 0.5:
-        notes.append(words.say.few(row.name, fewest, left_open))
     method, why = _allowed_method(q, rows, contradicted=bool(against))
     if method != q.method and (len(names) > 1 or method != LEARNED[SHAPED].label):
         notes.append(words.say.instead(q.method, method, why))

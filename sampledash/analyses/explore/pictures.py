@@ -15,8 +15,6 @@ from sampledash.metrics import Metric
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 
-_FEW = 10  # the axis of a bar chart has room for at least this many bars, or else bars are too wide
-
 
 def expected_curve(
     metric: Metric,
@@ -145,9 +143,6 @@ def law(
         wide = slice(min(window.start, low), max(window.stop, high))
         window = wide if wide.stop - wide.start <= LIMIT else window
     ranks = np.arange(window.start + 1, window.stop + 1)
-    # A few bars would be drawn too wide: extend the axis to ``_FEW`` ranks, within 1..m+1.
-    left = max(int(ranks[0]) - max(_FEW - len(ranks), 0), 1)
-    right = min(max(int(ranks[-1]), left + _FEW - 1), len(p))
     y = theme.in_percent(p[window])
     hit = ranks <= (k if k is not None else 0)
     colors = np.where(hit, c.vermillion, c.blue if k is None else c.muted)
@@ -160,7 +155,7 @@ def law(
     data.insert(0, theme.bars(ranks, bars, name, marker={"color": colors}, hovertemplate=hover))
     label = name_at(mean, 1.0, f"mean {mean:,.2f}", c.ink, log=False, side="center")
     across = {"title": {"text": "sampled rank"}, "tickformat": ",", "nticks": 12}
-    across["range"] = [min(left, int(ranks[0])) - 0.6, right + 0.6]
+    across["range"] = [int(ranks[0]) - 0.6, int(ranks[-1]) + 0.6]
     return theme.figure(
         data,
         dark=dark,

@@ -167,7 +167,7 @@ def on_both(cells: pd.DataFrame, by: str, dark: bool) -> go.Figure:
     """Draw what is printed on 1,000 and on 5,000 images, and the ranges, one row for each system.
 
     ``cells`` are the rows of one cutoff of :func:`sampledash.analyses.paper.wild.ranges`, sorted by
-    the column ``by``, the best on top. The custom data of a point is ``place``.
+    the column ``by``, the best on top.
     """
     c, shown = theme.look(dark), cells.sort_values(by, ascending=False, kind="stable")
     at, names = list(range(len(shown))), list(map(plain, shown["system"]))
@@ -192,7 +192,7 @@ def on_both(cells: pd.DataFrame, by: str, dark: bool) -> go.Figure:
     for trace in data:
         rows = zip(names, shown["note"], trace["hovertext"], strict=True)
         texts = [f"<b>{name}, {note}</b><br>{text}" for name, note, text in rows]
-        trace |= {"hovertext": texts, "hoverinfo": "text", "customdata": shown["place"].tolist()}
+        trace |= {"hovertext": texts, "hoverinfo": "text"}
     drawn = 100 * shown[["low", "high", "on_sample", "on_all"]].to_numpy()
     axis = theme.percent_axis(float(drawn.max()), low=float(drawn.min()))
     options: dict[str, Any] = {"barmode": "overlay", "hovermode": "closest", "showlegend": True}

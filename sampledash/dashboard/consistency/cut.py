@@ -17,7 +17,6 @@ from sampledash.dashboard.page import Problem
 from sampledash.metrics import Metric
 from sampledash.report.escape import escaped
 from sampledash.report.html import exact_report
-from sampledash.report.numbers import count
 from sampledash.report.script import exact_script
 from sampledash.report.sentences import cutoff_holds_all
 
@@ -37,12 +36,6 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
     n = max(int(ranks.n.max()) for ranks in source.sets)
     for note in chain.from_iterable(cutoff_holds_all(x, n, n) for x in metrics):
         st.caption(note)
-    if metric.k is not None and metric.k > k > 0:
-
-        def take() -> None:
-            st.session_state["k"] = k
-
-        st.button(f"Take k = {count(k)}", key="take_k", on_click=take, type="primary")
     if str(metric) in tested:
         rows = known.tests[known.tests["metric"] == str(metric)].head(page.MOST_ROWS)
         fig = pictures.differences(rows, dark=page.is_dark())

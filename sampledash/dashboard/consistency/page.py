@@ -287,8 +287,6 @@ def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
         lowest, least = float(result.chances[x, pair]), focus.label(pair, system_name)
     true_now, total = int((result.ahead[x][ordered] > TIED).sum()), len(ordered)
     share = f"{true_now} of {total}"
-    if total > 999:  # two numbers of four digits are too wide for a phone
-        share = percent(true_now / total)
     late = count(int(last)) if 0 < last < np.inf else "–"
     instances = count(max(rank_set.n_instances for rank_set in result.question.sets))
     say = words.say

@@ -15,7 +15,6 @@ import streamlit as st
 from sampledash.analyses.consistency import pictures, tables, words
 from sampledash.analyses.consistency.report import report
 from sampledash.analyses.consistency.result import MOST_OVER_M, MOST_PAIRS, SEED, Focus
-from sampledash.correction import USABLE, usable
 from sampledash.dashboard import page, state
 from sampledash.dashboard.consistency import instead
 from sampledash.rank_sets import rank_distribution_at
@@ -23,7 +22,7 @@ from sampledash.report.escape import escaped, plain, system_name
 from sampledash.report.numbers import count, in_runs, points
 from sampledash.report.paragraph import bibtex, paragraph
 from sampledash.report.script import python_script
-from sampledash.report.sentences import drawn_negatives, outside
+from sampledash.report.sentences import drawn_negatives
 from sampledash.types import Floats
 
 NAMES = ("How sure", "Repeat it", "Numbers", "What to do instead")
@@ -190,16 +189,8 @@ def _seen_runs(focus: Focus, values: Floats) -> None:
     alt = f"Means of {count(made)} runs beside their exact law, {metric}."
     page.picture(fig, key="consistency_runs", alt=alt)
     page.table(tables.runs(table, metric, made), table, "runs")
-    _beyond(table, ["mean_of_runs", "expected_sampled"])
     st.markdown("Runs that show the true order, beside the exact chance:")
     page.table(tables.orders(seen, metric), seen, "orders")
-
-
-def _beyond(table: pd.DataFrame, columns: list[str], *what: str) -> None:
-    """Write notes on the means in these columns that no exact mean could have."""
-    named = (table["metric"] + " of " + table["system"]).tolist()
-    for note in outside(dict(zip(named, table[columns].to_numpy().tolist(), strict=True)), *what):
-        st.caption(escaped(note))
 
 
 def _numbers(focus: Focus) -> None:
@@ -215,35 +206,18 @@ def _means(focus: Focus) -> None:
     used = r.question.protocol.correction
     what = str(used) if used.by_rank else "Sampled"
     page.table(tables.means(focus, table, what, page.MOST_ROWS), table, "means", rows=len(table))
-    _beyond(table, ["expected_sampled"], what)
     rows = table.iloc[focus.x * size : (focus.x + 1) * size]
     st.caption(words.scatter_note(list(rows["expected_sampled"]), list(rows["std_of_mean"])))
 
 
 def _flips(focus: Focus) -> None:
-    """Draw at which m pairs change order, and from which m their order is right.
-
-    The table is for the chosen correction or, if the reader asks for this, for every correction.
-    """
-    r, gamma = focus.result, state.current().gamma
-    shown = st.container()
-    about = "The same for rank estimate, CLS and BV; takes some seconds."
-    what = r.question.key, r.m, gamma
-    everything = page.asked(what, "flips_every", "Every correction", about)
-    orders = {str(r.question.protocol.correction): r.orders}
-    for name in USABLE if everything else ():
-        which = usable(name, gamma or 0.1)
-        if str(which) not in orders:
-            with page.progress(words.say.looking(which)) as report:
-                orders[str(which)] = r.question.corrected(which).orders(report)
-    table = r.flips(r.few_pairs(focus.pair), orders)
-    with shown:
-        printed = tables.flips(focus, table).head(page.MOST_ROWS)
-        page.table(printed, table, "flips", rows=len(table))
-        if r.pairs > MOST_PAIRS:
-            st.caption(f"The marked and the {MOST_PAIRS} worst of {count(r.pairs)} pairs.")
-        if everything:
-            st.caption(words.TEXTS["every correction"])
+    """Draw at which m pairs change order, and from which m their order is right."""
+    r = focus.result
+    table = r.flips(r.few_pairs(focus.pair))
+    printed = tables.flips(focus, table).head(page.MOST_ROWS)
+    page.table(printed, table, "flips", rows=len(table))
+    if r.pairs > MOST_PAIRS:
+        st.caption(f"The marked and the {MOST_PAIRS} worst of {count(r.pairs)} pairs.")
 
 
 def _distribution(focus: Focus) -> None:

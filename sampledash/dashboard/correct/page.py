@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -23,7 +22,6 @@ from sampledash.dashboard.uploads import pasted
 from sampledash.grids import LIVE
 from sampledash.readers.pasted import weights_of_text
 from sampledash.report import numbers as text
-from sampledash.report.escape import escaped
 from sampledash.report.numbers import count
 from sampledash.report.sentences import cutoff_holds_all
 from sampledash.report.tables import vector_csv, vector_json
@@ -103,8 +101,6 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
     with picture:
         _picture(q, before, dim=dim)
         pins.note(pinned)
-    if q.prior.custom:
-        _prior_note(np.frombuffer(q.prior.custom))
     page.strip(_numbers(q), _numbers(pinned[-1].answer) if pinned else (), dim=dim)
     known = tuple((x.name, x.question) for x in pinned)
     live.follow(q, () if dim else _follows(q, before, known, dark), (q, dim))
@@ -271,7 +267,7 @@ def _prior_choice() -> Given | None:
     """Draw a field for weights; return the typed weights, or None if the field is empty."""
     about = (
         "A number for each rank 1..n, or a line rank,weight for each rank that has one. They need "
-        "not sum to 1."
+        f"not sum to 1. A link carries up to {count(IN_LINK)} characters."
     )
     field = {"height": 120, "placeholder": PLACEHOLDER, "help": about}
     typed = pasted("Weights of the true ranks", key=WEIGHTS, address=WEIGHTS, **field)
@@ -285,11 +281,3 @@ def _prior_choice() -> Given | None:
 def _put_in_address(typed: str) -> None:
     """Put typed weights into the address if they are short; "" removes the weights."""
     state.put_in_address(WEIGHTS, typed if typed.strip() and len(typed) <= IN_LINK else "")
-
-
-def _prior_note(weights: Floats) -> None:
-    """Write a note on the weights that were read, and on whether a link carries the weights."""
-    half = int(np.searchsorted(np.cumsum(weights), weights.sum() / 2)) + 1
-    positive, in_link = int(np.count_nonzero(weights)), WEIGHTS in st.query_params
-    note = words.say.prior_note(len(weights), positive, half, in_link, IN_LINK)
-    st.caption(escaped(note))

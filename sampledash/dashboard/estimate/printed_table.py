@@ -12,19 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from sampledash.analyses.estimate import printed, review
 from sampledash.analyses.estimate.result import Result, Row
 from sampledash.dashboard import page, sliders, state
-from sampledash.dashboard.estimate.answer import (
-    HELP,
-    SHARED,
-    answered,
-    ask_candidates,
-    is_corpus,
-    linked,
-    mean_n,
-    metric_asked,
-    places,
-    range_text,
-    scheme,
-)
+from sampledash.dashboard.estimate import shared
 from sampledash.dashboard.page import Problem
 from sampledash.readers.printed_table import PrintedTable
 from sampledash.report.escape import escaped, system_name
@@ -46,14 +34,14 @@ class Shown(NamedTuple):
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the part of the page for a printed table."""
-    headline, place, found = places()
+    headline, place, found = shared.places()
     (left, right), options = st.columns([4, 1]), st.container()
     with options:
-        ask_candidates()
+        shared.ask_candidates()
     example_ = printed.example_table()
     choices = {"printed": example_, "table_instances": 0, "table_tab": TABS[0]}
-    text = left.text_area("The printed table", example_, 150, **linked("printed")) or ""
-    label, about = "Instances, if known", HELP["table_instances"]
+    text = left.text_area("The printed table", example_, 150, **shared.linked("printed")) or ""
+    label, about = "Instances, if known", shared.HELP["table_instances"]
     with right:
         instances = page.whole_number(label, "table_instances", 0, help=about)
     tables, wrong = list[PrintedTable](), Problem(_NO_TABLE, asking=True)
@@ -65,17 +53,17 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     if len(tables) > 1:
         titles = [table.title for table in tables]
         with row:
-            chosen = page.segments("Table", titles, "table", help=HELP["table"])
+            chosen = page.segments("Table", titles, "table", help=shared.HELP["table"])
         table = tables[titles.index(chosen)]
         choices["table"] = titles[0]
-    page_defaults = {**defaults, **choices, **SHARED}
-    lock = mean_n() if text == example_ else None
+    page_defaults = {**defaults, **choices, **shared.DEFAULTS}
+    lock = shared.mean_n() if text == example_ else None
     if lock is None and table is not None and table.n is not None:
         lock = table.n, f"{count(table.n)}, from the table"
     m = f"{count(table.m)}, from the table" if table and table.m else ""
     with place:
         numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric")]
-        bar = sliders.bar(*numbers, n=lock, m=m, late=numbers, sampled=not is_corpus())
+        bar = sliders.bar(*numbers, n=lock, m=m, late=numbers, sampled=not shared.is_corpus())
     with bar.row:
         page.copy_link(page_defaults)
     page.note(page_defaults)
@@ -83,9 +71,9 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     def question(table: PrintedTable) -> printed.TableQuestion:
         settings = state.current()
         n = settings.n if text == example_ else table.n or settings.n
-        metric, m = metric_asked(), table.m or settings.m
-        sampling = printed.sampling_of(n, m, scheme(), corpus=is_corpus())
-        return printed.TableQuestion(table, metric, sampling, instances, is_corpus())
+        metric, m = shared.metric_asked(), table.m or settings.m
+        sampling = printed.sampling_of(n, m, shared.scheme(), corpus=shared.is_corpus())
+        return printed.TableQuestion(table, metric, sampling, instances, shared.is_corpus())
 
     def check() -> printed.TableQuestion:
         if table is None:
@@ -93,7 +81,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         return question(table)
 
     doing = "What this table leaves open"
-    answer, dim = answered(headline, found, "table", check, printed.compute_table, doing)
+    answer, dim = shared.answered(headline, found, "table", check, printed.compute_table, doing)
     if answer is None:
         return
     questions = (answer.question,) if dim else tuple(map(question, tables))
@@ -107,8 +95,8 @@ def _ranges(shown: Shown) -> None:
     rows = (*shown.answer.rows, *shown.answer.pairs)
     columns = {
         "System": [" − ".join(map(system_name, filter(None, row[:2]))) for row in rows],
-        "No assumption": [range_text(row.free, row.other) for row in rows],
-        "If ranks fall off": [range_text(row.falling, row.other) for row in rows],
+        "No assumption": [shared.range_text(row.free, row.other) for row in rows],
+        "If ranks fall off": [shared.range_text(row.falling, row.other) for row in rows],
         "Estimate": [_estimate(row) for row in rows],
     }
     page.table(pd.DataFrame(columns), printed.bounds(shown.answer), "table-bounds")
@@ -137,7 +125,7 @@ def _deciding(shown: Shown) -> None:
     q = shown.answer.question
     if not shown.answer.pairs:
         raise ValueError("one system alone has no pair to decide")
-    label, about = "What would decide it?", HELP["decide"]
+    label, about = "What would decide it?", shared.HELP["decide"]
     if not page.asked(repr(q), "decide", label, about):
         return
     with page.progress("What larger tables would leave open") as report:

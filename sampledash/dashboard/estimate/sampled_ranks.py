@@ -18,18 +18,7 @@ from sampledash.analyses.estimate.result import DATA
 from sampledash.analyses.paper.wild import NCF, published_samples
 from sampledash.correction import USABLE, usable, weighs
 from sampledash.dashboard import page, sliders, state
-from sampledash.dashboard.estimate.answer import (
-    HELP,
-    SHARED,
-    answered,
-    ask_candidates,
-    is_corpus,
-    linked,
-    mean_n,
-    metric_asked,
-    places,
-    scheme,
-)
+from sampledash.dashboard.estimate import shared
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import NOT_KNOWN, ask_n
 from sampledash.dashboard.uploads import carry, pasted, template, upload
@@ -75,7 +64,8 @@ OFFERED: state.Offered = {
 _IN_LINK = "sampled"
 LINKED = {_IN_LINK: "", "estimate_tab": TABS[0], "estimates_view": VIEWS[0]}
 CHOICES: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1}
-CHOICES |= {key: OFFERED[key][1] for key in ("estimator", "m_set", "tied_scores")} | SHARED
+CHOICES |= {key: OFFERED[key][1] for key in ("estimator", "m_set", "tied_scores")}
+CHOICES |= shared.DEFAULTS
 Sets = tuple[SampledRankSet, ...]
 _SHIFT = "_sampled_from_0"
 _UNKNOWN = (state.DEFAULTS["n"], NOT_KNOWN)  # shown in the bar until the reader gives n
@@ -94,24 +84,24 @@ class Given(NamedTuple):
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the part of the page for sampled ranks."""
-    page_defaults, (headline, place, found) = {**defaults, **CHOICES}, places()
+    page_defaults, (headline, place, found) = {**defaults, **CHOICES}, shared.places()
     chosen, systems, options = st.container(), st.container(), st.container(horizontal=True)
     # The widgets of ``options`` are drawn first, because the choice of ranks depends on them.
     with options:
-        st.selectbox("Estimate by", list(result.METHODS), width=320, **linked("estimator"))
-        ask_candidates()
+        st.selectbox("Estimate by", list(result.METHODS), width=320, **shared.linked("estimator"))
+        shared.ask_candidates()
     given: Given | Problem
     try:
         with chosen:
             given = _choose(row)
     except ValueError as error:
         given = Problem.of(error)
-    unknown = None if is_corpus() else _UNKNOWN
+    unknown = None if shared.is_corpus() else _UNKNOWN
     n, m = (unknown, "") if isinstance(given, Problem) else (given.n, given.m)
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric")]
     numbers += ["gamma"] * weighs(state.value("estimator", CHOICES))
     with place:
-        row, _ = sliders.bar(*numbers, n=n, m=m, late=numbers, sampled=not is_corpus())
+        row, _ = sliders.bar(*numbers, n=n, m=m, late=numbers, sampled=not shared.is_corpus())
     with row:
         page.copy_link({**page_defaults, **LINKED})
     page.note(page_defaults)
@@ -119,7 +109,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     def check() -> result.Question:
         if isinstance(given, Problem):
             raise given
-        metric = metric_asked()
+        metric = shared.metric_asked()
         method, weight = state.value("estimator", CHOICES), state.current().gamma
         with systems:
             sets, true = given.read()
@@ -128,7 +118,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
             raise Problem("Choose at least one system to show.", asking=True)
         if method in USABLE:
             usable(method, weight)
-        return result.Question(shown, metric, method, weight, true, is_corpus())
+        return result.Question(shown, metric, method, weight, true, shared.is_corpus())
 
     def explain(error: ValueError) -> Problem:
         if isinstance(error, ZeroBasedRanks) and isinstance(given, Given):
@@ -139,7 +129,8 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         return Problem.of(error)
 
     doing = "What these samples leave open"
-    answer, dim = answered(headline, found, "estimate", check, result.compute, doing, explain)
+    asked = check, result.compute, doing, explain
+    answer, dim = shared.answered(headline, found, "estimate", *asked)
     if answer is None:
         return
     with found:
@@ -151,7 +142,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 def _choose(row: DeltaGenerator) -> Given:
     """Draw the choice of sampled ranks; return them, or raise a ValueError if there are none."""
-    help_ = HELP["sampled_source"]
+    help_ = shared.HELP["sampled_source"]
     with row:
         chosen = page.segments("Sampled ranks of", SOURCES, "sampled_source", help=help_)
     if chosen != PASTE:
@@ -159,15 +150,15 @@ def _choose(row: DeltaGenerator) -> Given:
     if chosen == EXAMPLE:
         return _one_run()
     if chosen == PUBLISHED:
-        st.caption(HELP["published"])
-        mean, true = mean_n(NCF), tuple(example(NCF))
-        return Given(NCF, mean, "98 or 99", lambda: (published_samples(scheme()), true))
+        st.caption(shared.HELP["published"])
+        mean, true = shared.mean_n(NCF), tuple(example(NCF))
+        return Given(NCF, mean, "98 or 99", lambda: (published_samples(shared.scheme()), true))
     if chosen == UPLOAD:
         last = upload(
             "Sampled ranks as CSV, TSV, Parquet, .npy or JSON lines, or scores as .npz; also .gz",
             lambda: template("Template", "sampled.csv", "sampled-ranks.csv", "text/csv", "sampled"),
             key="sampled_file",
-            help=HELP["sampled_file"],
+            help=shared.HELP["sampled_file"],
             asking="Choose a file of sampled ranks.",
         )
         ident, parse = last.ident, last.parse
@@ -176,14 +167,14 @@ def _choose(row: DeltaGenerator) -> Given:
     opened = memory.cached(("opened", ident), parse, shared=False, large=True)
     n, m = _of_data(opened)
     # Whether these are ranks among the candidates of a test, which then say m by their n.
-    tested = is_corpus() and not any(part.source.sampled for part in opened.tables)
-    asked = n is None and (tested or bool(opened.tables and not is_corpus()))
+    tested = shared.is_corpus() and not any(part.source.sampled for part in opened.tables)
+    asked = n is None and (tested or bool(opened.tables and not shared.is_corpus()))
     typed_n = ask_n(ident) if asked else None
     n = n if typed_n is None else (typed_n, f"{count(typed_n)}, as given")
     read = partial(_read, ident, opened, typed_n, tested)
     if tested:
         return Given(ident, None, f"{count(n[0] - 1)}, from the data" if n else "", read)
-    return Given(ident, n if is_corpus() else n or _UNKNOWN, m, read)
+    return Given(ident, n if shared.is_corpus() else n or _UNKNOWN, m, read)
 
 
 def _typed() -> tuple[str, Callable[[], Opened]]:
@@ -193,7 +184,7 @@ def _typed() -> tuple[str, Callable[[], Opened]]:
         address=_IN_LINK,
         height=140,
         placeholder=PLACEHOLDER,
-        help=HELP["sampled_typed"],
+        help=shared.HELP["sampled_typed"],
     )
     carry(_IN_LINK, typed if len(typed) <= MOST_IN_LINK else "")
     if len(typed) > MOST_IN_LINK:
@@ -207,11 +198,11 @@ def _one_run() -> Given:
     """Draw a field for a seed; return sampled ranks drawn from the bundled ranks with this seed."""
     left, right = st.columns([1, 5], vertical_alignment="bottom")
     with left:
-        seed = page.whole_number("Seed", "draw_seed", 1, help=HELP["draw_seed"])
+        seed = page.whole_number("Seed", "draw_seed", 1, help=shared.HELP["draw_seed"])
     true = tuple(example(DATA))
 
     def read() -> tuple[Sets, tuple[RankSet, ...]]:
-        m, drawn = state.current().m, scheme()
+        m, drawn = state.current().m, shared.scheme()
         _require_few(m)
 
         def draw() -> Sets:
@@ -222,7 +213,7 @@ def _one_run() -> Given:
         right.caption(words.say.about_example(len(true[0]), m, seed))
         return sets, true
 
-    return Given(DATA, mean_n(), "", read)
+    return Given(DATA, shared.mean_n(), "", read)
 
 
 def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
@@ -250,7 +241,7 @@ def _read(
     if lacks_m and not tested:
         _require_few(settings.m)
     options: dict[str, Any] = {"zero_based": st.session_state.get(_SHIFT) == ident}
-    if is_corpus():
+    if shared.is_corpus():
         make: Callable[..., list[SampledRankSet]] = samples_of_corpus
         size = n if tested else settings.m + 1 if lacks_m else None
         options |= {"n": settings.n, "candidates": size}
@@ -282,7 +273,7 @@ def _shown(sets: Sets, ident: str) -> Sets:
     if doubtful and (adaptive := _said(doubtful)) is not None:
         sets = tuple(replace(x, adaptive=adaptive) for x in sets)
     if any(x.ties.any() for x in sets):
-        page.segments("Ties read", tuple(_TIES), "tied_scores", help=HELP["tied_scores"])
+        page.segments("Ties read", tuple(_TIES), "tied_scores", help=shared.HELP["tied_scores"])
         rule = _TIES[state.value("tied_scores", CHOICES)]
         sets = tuple(x.with_ties(rule) for x in sets)
     total = len(sets)
@@ -312,7 +303,7 @@ def _said(doubtful: list[SampledRankSet]) -> bool | None:
         names = [short_name(x.system) for x in doubtful]
         note = words.goes_with_rank(names, max(chances, default=None))
         st.info(escaped(note), icon=":material/info:")
-    page.segments("Why m differs", tuple(_SAID), "m_set", help=HELP["m_set"])
+    page.segments("Why m differs", tuple(_SAID), "m_set", help=shared.HELP["m_set"])
     return chosen
 
 
@@ -324,7 +315,8 @@ def _numbers(answer: result.Result[result.Question]) -> list[tuple[str, str, str
     if any(row.falling is None for row in answer.rows):
         falling = "not offered" if q.adaptive else "contradicted"
     free = f"{decided(pair.free for pair in answer.pairs)} of {total}"
-    pairs = [("Pairs decided", free, HELP["free"]), ("If ranks fall off", falling, HELP["falling"])]
+    of_free, of_falling = shared.HELP["free"], shared.HELP["falling"]
+    pairs = [("Pairs decided", free, of_free), ("If ranks fall off", falling, of_falling)]
     about = f"Widest range of {q.metric} that one system's samples allow."
     largest = count(max(x.n_instances for x in q.sets))
     return [

@@ -4,7 +4,7 @@ import streamlit as st
 
 from sampledash.dashboard import negatives, page, state
 from sampledash.dashboard.correct import page as metric_page
-from sampledash.dashboard.estimate import answer, printed_table, sampled_ranks
+from sampledash.dashboard.estimate import printed_table, sampled_ranks, shared
 
 WHAT = {
     "A metric": metric_page.show,
@@ -12,7 +12,7 @@ WHAT = {
     "A printed table": printed_table.show,
     "Negatives": negatives.show,
 }
-parts = (metric_page, answer, sampled_ranks, printed_table, negatives)
+parts = (metric_page, shared, sampled_ranks, printed_table, negatives)
 offered = {key: options for part in parts for key, options in part.OFFERED.items()}
 state.stamp({"what": (WHAT, "A metric"), **offered})
 row = st.container(horizontal=True, vertical_alignment="bottom", key="above_parts")

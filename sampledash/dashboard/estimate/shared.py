@@ -29,7 +29,7 @@ from sampledash.types import Progress
 HELP = texts(Path(__file__).with_name("help.txt"))
 # Key of a setting in a link -> its options and its default.
 OFFERED: state.Offered = {"candidates": (CANDIDATES, CANDIDATES[0])}
-SHARED = {"metric": "Recall@k", "candidates": CANDIDATES[0]}  # default settings of both parts
+DEFAULTS = {"metric": "Recall@k", "candidates": CANDIDATES[0]}  # default settings of both parts
 _POPULARITY = (
     "Popularity-weighted samples cannot be corrected: how often an item is drawn then depends on "
     "what it is, which its rank does not tell. Choose how uniform negatives were drawn."
@@ -38,7 +38,7 @@ _POPULARITY = (
 
 def is_corpus() -> bool:
     """Whether the reader says that the candidates of the test are a sample of a larger corpus."""
-    return bool(state.value("candidates", SHARED) == CANDIDATES[1])
+    return bool(state.value("candidates", DEFAULTS) == CANDIDATES[1])
 
 
 def ask_candidates() -> None:
@@ -75,7 +75,7 @@ def metric_asked() -> Metric:
     settings = state.current()
     if SCHEMES[scheme()].weighted:
         raise Problem(_POPULARITY)
-    return choices.chip_metric(state.value("metric", SHARED), settings.k, settings.n)
+    return choices.chip_metric(state.value("metric", DEFAULTS), settings.k, settings.n)
 
 
 def answered(
