@@ -466,23 +466,20 @@ class RankSet(ByDigest):
             ranks[order] = np.where(
                 self.beyond[order], self.n[order] - relevant + position, ranks[order]
             )
-        return self._without_mass(ranks)
+        return self._changed(ranks=ranks, beyond=None, mass_above=None)
 
     def without_mass(self) -> RankSet:
         """Return the rank set without ``mass_above``, which only the popularity scheme uses."""
-        return self if self.mass_above is None else self._without_mass(self.ranks, self.beyond)
+        return self if self.mass_above is None else self._changed(mass_above=None)
 
     @cached_property
     def without_classes(self) -> RankSet:
         """The rank set without ``classes``, which no computation by rank alone needs."""
-        names = "instances", "ties", "mass_above", "counts", "beyond", "provenance"
-        columns = {x: getattr(self, x) for x in names}
-        return self if self.classes is None else RankSet(self.system, self.ranks, self.n, **columns)
+        return self if self.classes is None else self._changed(classes=None)
 
-    def _without_mass(self, ranks: Ints, beyond: Flags | None = None) -> RankSet:
-        names = "instances", "ties", "counts", "provenance", "classes"
-        columns = {x: getattr(self, x) for x in names}
-        return RankSet(self.system, ranks, self.n, beyond=beyond, **columns)
+    def _changed(self, **columns: Any) -> RankSet:
+        names = (field.name for field in fields(self) if field.name != "_order")
+        return RankSet(**{name: getattr(self, name) for name in names} | columns)
 
     def require_known(self, metric: Metric | None = None, what: str = "sampling") -> None:
         """Raise ValueError if ranks are unknown, unless they are all beyond the metric's cutoff.

@@ -33,6 +33,7 @@ from sampledash.types import Flags, Floats, Ints
 
 #: For each row: weight of the items above, weight of the items below, and a factor in a sum.
 Weighted = tuple[Floats, Floats, Floats]
+Sizes = Callable[[int, Floats], Floats]  # as in ``Design.sizes``
 
 _CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which fit the CPU cache
 #: Half width, in standard deviations, of the computed range of counts; P(outside) is below 1e-30.
@@ -145,14 +146,12 @@ class Sampling:
 
     def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
         """Draw the number of different items, given how many are above; m if it does not vary."""
-        sizes, chances = zip(*_sizes(self.scheme, self.m, self.n - 1), strict=True)
-        if len(sizes) == 1:
-            return int(sizes[0])
-        laws = [pmf(DEFAULT_SCHEME, d, rank - 1, self.n - rank)[0] for d in sizes]
-        weight = [
-            x * (p[above] if above < len(p) else 0) for x, p in zip(chances, laws, strict=True)
-        ]
-        return int(rng.choice(sizes, p=np.array(weight) / sum(weight)))
+        if not self.design.varies:
+            return self.m
+        sizes = [x for x in _sizes(self.scheme, self.m, self.n - 1) if x[0] >= above]
+        laws = (pmf(DEFAULT_SCHEME, d, rank - 1, self.n - rank)[0] for d, _ in sizes)
+        weight = np.array([p[above] * x for p, (_, x) in zip(laws, sizes, strict=True)])
+        return int(rng.choice([d for d, _ in sizes], p=weight / weight.sum()))
 
     def draw(self, rank: ArrayLike, rng: np.random.Generator) -> Ints:
         """Draw one sampled rank in 1..m+1 for each true rank, in the shape of ``rank``."""
@@ -203,14 +202,15 @@ def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats
     return _outward(scheme, draws, a, b, s, mode)
 
 
-def _mixed(sizes: Callable[[int, Floats], Floats], draws: Floats, a: Floats, b: Floats) -> Floats:
+def _mixed(sizes: Sizes, draws: Floats, a: Floats, b: Floats) -> Floats:
     """Return :func:`pmf`, averaged over the number of different drawn items, which varies."""
     result = np.zeros((len(a), int(draws.max()) + 1))
     both = np.column_stack(np.broadcast_arrays(draws, np.rint(a + b))).astype(np.int64)
     for m, top in np.unique(np.column_stack([both[:, 0], both.min(axis=1)]), axis=0).tolist():
         at = np.flatnonzero((both[:, 0] == m) & (both.min(axis=1) == top))
         totals, place = np.unique(both[at, 1], return_inverse=True)
-        law, chances = pmf(DEFAULT_SCHEME, top, a[at, 0], b[at, 0]), sizes(m, 1.0 * totals)[place]
+        left, vectors = _interpolated(sizes, m, totals)
+        law, chances = pmf(DEFAULT_SCHEME, top, a[at, 0], b[at, 0]), (left @ vectors)[place]
         step = _CACHE // (top + 1) + 1  # all sizes of few rows fit the CPU cache
         for rows in (slice(start, start + step) for start in range(0, len(at), step)):
             result[at[rows], : top + 1] = _over_sizes(law[rows], chances[rows])
@@ -405,9 +405,16 @@ def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
     return total
 
 
-def _mixed_sums(
-    sizes: Callable[[int, Floats], Floats], m: int, parts: Sequence[Weighted]
-) -> Floats:
+def _interpolated(sizes: Sizes, m: int, numbers: Ints) -> tuple[Floats, Floats]:
+    """Return factors whose product is ``sizes(m, numbers)``, which is smooth in 1 / number."""
+    if len(numbers) <= (count := _POINTS + int(5 * np.sqrt(m))):
+        return np.eye(len(numbers)), sizes(m, numbers.astype(np.float64))
+    low, high = 1 / float(numbers[-1]), 1 / float(numbers[0])
+    points = 2 / ((high + low) + (high - low) * _chebyshev(count))
+    return _lagrange((2 / numbers - low - high) / (high - low), count), sizes(m, points)
+
+
+def _mixed_sums(sizes: Sizes, m: int, parts: Sequence[Weighted]) -> Floats:
     """Return :func:`weighted_pmf_sums` if the number of different drawn items varies.
 
     The distribution of this number is a smooth function of the number N of negatives, and is
@@ -418,12 +425,7 @@ def _mixed_sums(
     for top in np.unique(np.minimum(np.concatenate(pools), m)).tolist():
         some = [np.flatnonzero(np.minimum(pool, m) == top) for pool in pools]
         numbers = np.unique(np.concatenate([x[at] for x, at in zip(pools, some, strict=True)]))
-        points, left = numbers, np.eye(len(numbers))
-        if len(numbers) > (count := _POINTS + int(2 * np.sqrt(m))):
-            middle, half = numbers[[0, -1]].mean(), np.ptp(numbers) / 2
-            points = middle + half * _chebyshev(count)
-            left = _lagrange((numbers - middle) / half, count)
-        vectors = sizes(m, points)
+        left, vectors = _interpolated(sizes, m, numbers)
         for row, ((above, below, weight), pool, at) in enumerate(
             zip(parts, pools, some, strict=True)
         ):

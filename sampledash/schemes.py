@@ -84,24 +84,18 @@ class Design:
         return odds if self.weighted else 1.0
 
 
-_NEVER = 1e-25  # numbers of different items with a smaller probability are ignored
-
-
 def _different(m: int, negatives: Floats) -> Floats:
     """Return the distributions of the number of different items in m draws with replacement."""
     chances = np.zeros((len(negatives), m + 1))
     chances[:, 0] = 1.0
-    low = 0
     for draws in range(m):
         # The next item is one of the d different items before with the probability d / negatives.
-        part = chances[:, low : draws + 2]
-        seen = np.minimum(np.arange(low, draws + 2) / negatives[:, None], 1)
+        part = chances[:, : draws + 2]
+        seen = np.minimum(np.arange(draws + 2) / negatives[:, None], 1)
         new = part * (1 - seen)
         part *= seen
         part[:, 1:] += new[:, :-1]
-        while np.max(chances[:, low]) < _NEVER:
-            chances[:, low] = 0.0
-            low += 1
+        part[part < 1e-25] = 0.0  # subnormal numbers are slow
     return chances
 
 

@@ -41,7 +41,6 @@ from sampledash.report.escape import escaped, short_name
 from sampledash.report.numbers import listed, percent
 from sampledash.report.sentences import ranking
 from sampledash.report.tables import as_csv, ranks_table
-from sampledash.schemes import SCHEMES
 
 T = TypeVar("T")
 
@@ -74,9 +73,7 @@ _KEPT: dict[str, Any] = {"persist_state": "session", "width": 140}
 _CONSISTENCY = "sampledash/dashboard/pages/consistency.py"
 _OFTEN = 0.1  # seconds between two updates of the progress bars
 _MOST_LINES = 6  # largest number of systems in the slope chart
-# If all names of systems have at most _SHORT letters, the slope chart writes them in large type.
-# Longer names than _LONGEST letters are cut.
-_SHORT, _LONGEST = 4, 11
+_LONGEST = 11  # longer names of systems are cut
 
 
 def show() -> None:
@@ -435,10 +432,8 @@ def _slopes(result: Result, x: int) -> None:
     exact, sampled = result.exact[some, x], result.sampled[some, x]
     short = [short_name(name, _LONGEST) for name in names]
     metric = str(result.metrics[x])
-    options: dict[str, Any] = {"at": result.m, "dark": page.is_dark()}
-    if max(map(len, short)) > _SHORT:
-        options |= {"size": 12, "reach": 1.1}
-    fig = slopes(metric, short, exact, {result.m: sampled}, **options)
+    now = {result.m: sampled}
+    fig = slopes(metric, short, exact, now, at=result.m, size=12, reach=1.1, dark=page.is_dark())
     alt = f"{metric} on all items: {ranking(names, exact)}; sampled {ranking(names, sampled)}."
     page.picture(fig, key="lab_slopes", alt=alt)
 
@@ -481,8 +476,6 @@ def _designs(source: Source | None, answer: tuple[Result, int] | None, _: lab.Se
     fig = pictures.designs(table, metric, dark=page.is_dark())
     page.picture(fig, key="lab_designs", alt=sentence)
     st.caption(words.TEXTS["designs"])
-    if len(table) <= len(SCHEMES):
-        st.caption(words.TEXTS["one item"])
     printed, whole = (x.reset_index(names=metric) for x in (table.map(percent), table))
     page.table(printed.rename(columns=escaped), whole, "designs")
 

@@ -7,7 +7,6 @@ no candidate.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from itertools import chain
 from typing import Any, Literal, NamedTuple, get_args
@@ -130,15 +129,14 @@ def rank(
 
 def _popularity(text: str, training: Interactions) -> Floats:
     """Return the sampling weights of all items that a text such as ``popularity^0.75`` gives."""
-    match = re.fullmatch(r"popularity(?:\^(.*))?", text)
-    if match is None:
+    name, sign, power = text.partition("^")
+    if name != "popularity":
         raise ValueError(
             f'weights must be "popularity", "popularity^0.75" or the weight of each item, got '
             f"{checks.shown(text)}"
         )
-    given = "1" if match[1] is None else match[1]
-    power = checks.written("power of popularity", given, low=0, high=10)
-    return np.bincount(training.item, minlength=training.n_items).astype(np.float64) ** power
+    alpha = checks.written("power of popularity", power if sign else "1", low=0, high=10)
+    return np.bincount(training.item, minlength=training.n_items).astype(np.float64) ** alpha
 
 
 def require_candidates(split: Split, held: Interactions) -> None:

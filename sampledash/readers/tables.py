@@ -425,7 +425,8 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
         ) from error
     shape, dtype = array.shape, array.dtype
     limits.ROWS.check(shape[0] if shape else 1, name)
-    if dtype.names is None and not _is_number(dtype):
+    # Every machine supports real numbers of at most 8 bytes.
+    if dtype.names is None and not (dtype.kind in "iuf" and dtype.itemsize <= 8):
         raise ReadError(
             f"{name} holds values of the type {dtype}, not ranks; save integers, or an array with "
             "named fields such as system, rank and count"
@@ -433,11 +434,6 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
     if array.size == 0:
         raise ReadError(f"{name} is empty: its shape is {shape}; save at least one rank")
     return array
-
-
-def _is_number(dtype: np.dtype[Any]) -> bool:
-    """Return whether a type is a real number of at most 8 bytes, which every machine supports."""
-    return dtype.kind in "iuf" and dtype.itemsize <= 8
 
 
 def _plain(values: NDArray[Any]) -> Any:

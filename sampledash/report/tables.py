@@ -218,7 +218,10 @@ def as_latex(table: pd.DataFrame) -> str:
     """
     columns = printed(table)
     heads = [(column.ours, escape.tex(column.header)) for column in columns]
-    printed_heads = [_SYMBOL.sub(_in_math, head) if ours else head for ours, head in heads]
+    printed_heads = [
+        _SYMBOL.sub(lambda symbol: f"${symbol[0]}$".replace("γ", r"\gamma"), head) if ours else head
+        for ours, head in heads
+    ]
     cells = [
         [(_tex_number(x) if column.number else escape.tex(x)) or MISSING_TEX for x in column.cells]
         for column in columns
@@ -229,10 +232,6 @@ def as_latex(table: pd.DataFrame) -> str:
         hrules=True,
     )
     return "% \\usepackage{booktabs}\n" + written
-
-
-def _in_math(symbol: re.Match[str]) -> str:
-    return f"${symbol[0]}$".replace("γ", r"\gamma")
 
 
 def _tex_number(cell: str) -> str:

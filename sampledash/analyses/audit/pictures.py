@@ -32,10 +32,8 @@ def example() -> Audit:
 def drawn(result: Audit, *, dark: bool = False) -> go.Figure:
     """Draw how often each tenth of the items was drawn, as a multiple of uniform draws."""
     c, tenths, x = theme.look(dark), result.deciles, list(range(len(result.deciles)))
-    times, half = (
-        tenths["drawn"] / tenths["uniform"],
-        1.96 * tenths["uniform_std"] / tenths["uniform"],
-    )
+    times = tenths["drawn"] / tenths["uniform"]
+    half = 1.96 * tenths["uniform_std"] / tenths["uniform"]
     labels = [span(*ends) for ends in tenths[["popularity_low", "popularity_high"]].to_numpy()]
     look: dict[str, Any] = {"customdata": labels, "marker": {"color": c.blue}}
     look["hovertemplate"] = "%{customdata} interactions: %{y:.2f} × uniform<extra></extra>"

@@ -192,12 +192,10 @@ def tradeoff(
         revision=f"tradeoff-{symbol}",
         margin={"t": 24},
         xaxis=theme.log_axis(across, _decades(left, right, 7), written, symbol, form),
-        yaxis=theme.log_axis(up, _decades(up[0], up[1], 5), _tick),
+        yaxis=theme.log_axis(
+            up, _decades(up[0], up[1], 5), lambda percent: f"{percent:,g} %".replace("e+0", "e")
+        ),
     )
-
-
-def _tick(percent: float) -> str:
-    return f"{percent:,g} %".replace("e+0", "e")
 
 
 def spectrum(
