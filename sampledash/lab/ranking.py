@@ -26,6 +26,7 @@ from sampledash.types import Floats, Ints
 #: Function of start and stop: scores of the users start..stop - 1, shape (stop - start, n_items).
 ScoresOf = Callable[[int, int], NDArray[Any]]
 HeldOut = Literal["test", "validation"]
+_COUNTED = "popularity"  # the text for the weights that the training part counts
 
 # Bytes of the scores of a block: some hundredths of a second for most models.
 _BLOCK = 4 * 2**20
@@ -130,7 +131,7 @@ def rank(
 def _popularity(text: str, training: Interactions) -> Floats:
     """Return the sampling weights of all items that a text such as ``popularity^0.75`` gives."""
     name, sign, power = text.partition("^")
-    if name != "popularity":
+    if name != _COUNTED:
         raise ValueError(
             f'weights must be "popularity", "popularity^0.75" or the weight of each item, got '
             f"{checks.shown(text)}"
