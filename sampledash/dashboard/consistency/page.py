@@ -187,7 +187,7 @@ def _pair(result: Result, x: int) -> int:
     linked = next((pair for pair in every if asked and result.label(pair) == asked), None)
     if linked is not None:
         st.session_state[key] = linked
-    elif st.session_state.get(key) == followed.get(key):
+    elif st.session_state.get(key) in (None, followed.get(key)):
         st.session_state[key] = worst
     followed[key] = worst
     listed = sorted({worst, st.session_state[key], *result.worst_pairs(MOST_LISTED)})
