@@ -2,7 +2,11 @@
 // If only lines, points, shapes and annotations have moved, the script moves them in the SVG that
 // Plotly drew, which takes a tenth of the time. Plotly redraws such a figure when the pointer
 // enters the figure.
-const plotly = window.sampledashPlotly;  // app.py begins to load Plotly
+// app.py begins to load Plotly; under load, this script can run before that of app.py.
+const plotly = (async () => {
+  while (!window.sampledashPlotly) await new Promise((next) => setTimeout(next, 10));
+  return window.sampledashPlotly;
+})();
 // Returns the data from which page.packed made these bytes.
 const unpack = window.sampledashUnpack ??= (bytes) =>
   new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
