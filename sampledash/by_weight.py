@@ -12,8 +12,6 @@ A, D and B are independent sums of binomial counts over classes of items of equa
 distributions come from characteristic functions. The integral is a trapezoidal sum over log t.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Checks of input values. An error message names the parameter, the value and the remedy."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection
 from decimal import Decimal

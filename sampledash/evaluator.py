@@ -5,8 +5,6 @@ them (k is the cutoff) have a higher score than the best relevant item or none i
 :mod:`sampledash.stopping` explains why metrics stay exact, and how many candidates are scored.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress

@@ -4,8 +4,6 @@ Equations 16-19 and 26 are those of Krichene & Rendle, KDD 2020. All results dep
 only through the total sampling weights of the candidates above and below the relevant item.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy

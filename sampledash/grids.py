@@ -1,7 +1,5 @@
 """Grids of ranks and of numbers of negatives m, at which the curves of pictures are evaluated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

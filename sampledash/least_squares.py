@@ -5,8 +5,6 @@ The values minimise a sum over all true ranks. It is computed over few true rank
 P(sampled rank | true rank).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache

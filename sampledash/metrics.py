@@ -8,8 +8,6 @@ measures TOPK and ATOP rank each relevant item among all other items and use the
 items that is above it. Each relevant item is then the only relevant item of its own list.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields

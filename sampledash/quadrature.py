@@ -10,8 +10,6 @@ six nodes per 1/sqrt(m) of arcsin(sqrt(p)). A prior learned from sampled ranks i
 have errors up to 1e-7 with these nodes, and below 1e-14 with four times as many.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache

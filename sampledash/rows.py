@@ -1,7 +1,5 @@
 """A mapping that shows the current contents of a table, including rows that are added later."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 

@@ -15,8 +15,6 @@ is divided by its sum. This is exact to a few units in the last place at any n, 
 with log-gamma functions lose digits in proportion to n.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

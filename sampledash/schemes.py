@@ -7,8 +7,6 @@ above has a mixture of hypergeometric distributions. Code outside this module do
 of schemes; it reads the properties of the scheme's row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, cast

@@ -1,7 +1,5 @@
 """Sampled ranks from the scores of relevant items and of their sampled negatives."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

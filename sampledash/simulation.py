@@ -1,7 +1,5 @@
 """Monte Carlo simulation of sampled evaluations; the caller provides the random generator."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Unpack

@@ -56,8 +56,6 @@ References
 Krichene & Rendle, KDD 2020, eq. 25; Karlin & McGregor, The Hahn Polynomials, 1961.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -31,8 +31,6 @@ Haldane, On a method of estimating frequencies, Biometrika 1945 (inverse samplin
 Kotz, Univariate Discrete Distributions, section 6.2.2 (negative hypergeometric distribution).
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args

@@ -1,7 +1,5 @@
 """Types of arrays and functions for annotations, and a function that makes arrays read-only."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

@@ -1,8 +1,6 @@
 """Print which functions call which, from a page down to the core (``python -m tests.walks``), for
 an upload, a verdict, and a picture after a change of m. Short chains are easy to follow."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import traceback

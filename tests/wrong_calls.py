@@ -3,8 +3,6 @@ returns a valid call of every public function, class and method that takes argum
 replaces one or two arguments with values from :func:`zoo`. It must return a result, since some
 values may be valid, or raise a ValueError or TypeError by a ``raise`` in sampledash."""
 
-from __future__ import annotations
-
 import ast
 import datetime
 import decimal

@@ -1,7 +1,5 @@
 """Metrics, sampling schemes and slider steps that the pages offer, and their labels in menus."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

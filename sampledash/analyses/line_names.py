@@ -1,7 +1,5 @@
 """Labels of lines in a plot, written beside the lines in their colours instead of in a legend."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

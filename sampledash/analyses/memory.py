@@ -3,8 +3,6 @@
 Results from uploaded ranks stay in the session of their user; all users share other results.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, MutableMapping, Sequence

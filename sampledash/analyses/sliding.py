@@ -4,8 +4,6 @@ The browser holds all frames, so it needs no server while the slider is dragged.
 The title, not a legend, shows the names and the current values of the lines in their colours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

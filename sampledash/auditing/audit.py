@@ -3,8 +3,6 @@
 :data:`FINDINGS` lists what is looked for, the worst first. To look for more, add a row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Lists of negatives as numbers: items and instances are numbered in the order of their labels."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

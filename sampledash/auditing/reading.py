@@ -1,7 +1,5 @@
 """Lists of negatives in files: NCF's ``.test.negative``, or a table of instances and items."""
 
-from __future__ import annotations
-
 import io
 import re
 from typing import Any

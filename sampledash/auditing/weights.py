@@ -10,8 +10,6 @@ whose total weight is R:
 .. math:: \int_0^\infty R e^{-R t} \prod_{j} (1 - e^{-w_j t}) \, dt.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ A command takes the parsed arguments and returns an ``Answer``;
 sentences are those of the dashboard, which draws negatives without replacement by default.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import traceback

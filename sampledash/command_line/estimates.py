@@ -1,7 +1,5 @@
 """The commands ``correct``, ``table`` and ``audit``: what samples, tables and negatives tell."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence

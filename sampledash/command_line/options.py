@@ -1,7 +1,5 @@
 """The commands, their options and their parser, without the code that runs the commands."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from pathlib import Path

@@ -4,8 +4,6 @@ Tables of scores, folders, URLs, and everything with ``--engine`` go to a databa
 default DuckDB; other files are read into memory.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 from pathlib import Path

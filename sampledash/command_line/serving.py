@@ -1,7 +1,5 @@
 """The command ``serve``, which runs the dashboard with given files of ranks."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

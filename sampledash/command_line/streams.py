@@ -1,7 +1,5 @@
 """Input and output of commands: reading of files, writing of answers, display of progress."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import json

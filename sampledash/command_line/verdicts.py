@@ -1,7 +1,5 @@
 """The commands ``check``, ``report`` and ``plan``: does sampling show the true order?"""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

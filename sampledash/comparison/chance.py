@@ -13,8 +13,6 @@ give P(D = 0), and the series is tapered: its terms at high frequencies are redu
 16 times as many frequencies, the result is usually off by 2e-6, at most by 2e-4 (100 random cases).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial

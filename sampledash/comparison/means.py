@@ -10,8 +10,6 @@ a sum of positive terms, which loses no precision. Without replacement, an item 
 negatives enters the histogram at m = N, where the number s of negatives above it is known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack

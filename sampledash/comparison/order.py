@@ -4,8 +4,6 @@ m is the number of sampled negatives. A flip is an m at which the expected order
 the opposite of their last strict order before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, count

@@ -1,7 +1,5 @@
 """Planning: how many negatives, or instances, an evaluation needs to show the true order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial

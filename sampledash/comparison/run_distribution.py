@@ -9,8 +9,6 @@ between items.
 function is a product, which :mod:`~sampledash.comparison.chance` turns into probabilities.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

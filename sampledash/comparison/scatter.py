@@ -12,8 +12,6 @@ that of a tied item also depends on the draws from its block of tied items, so E
 over these. The distribution for t draws is that for t + 1 with one draw dropped at random.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack

@@ -14,8 +14,6 @@ set of b, the number in a subset of a is Hypergeometric(b, a, t) without replace
 Binomial(t, share of the sampling weight).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 from typing import Unpack

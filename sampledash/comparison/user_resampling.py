@@ -1,7 +1,5 @@
 """Metrics of single instances, and the chance of the true order if instances are redrawn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The Explore page: a metric at one true rank, exact and on sampled negatives."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Compute and write the verdict on rank sets, for the Consistency page and the Lab."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

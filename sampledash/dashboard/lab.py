@@ -5,8 +5,6 @@ used. Trained recommenders stay in the session. If a rerun of the page interrupt
 next run of the page continues the training.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The Learn page, which shows one lesson: navigation, question, answer and picture."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -12,8 +12,6 @@ A change of a setting reruns only the answer. The details below the answer are t
 drawn anew once they are in sight, or once the pointer or the focus is on them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The Correct page for lists of negatives: what they give away."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from io import BytesIO

@@ -1,7 +1,5 @@
 """The Paper page, which compares one table, figure or text of the papers with our values."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 The address holds the pins as ``pin=…|…``: each is the query of its settings that are not default.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode

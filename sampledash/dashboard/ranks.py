@@ -5,8 +5,6 @@ For each upload or text, the session holds a dictionary of options of
 options. While a file cannot be read, the page shows the last valid ranks.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Mapping

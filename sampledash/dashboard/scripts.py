@@ -5,8 +5,6 @@ component has a short script, which loads a file of the folder ``scripts`` and c
 function of this file.
 """
 
-from __future__ import annotations
-
 from hashlib import sha256
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ Python searches for cycles only while it makes new objects. The C library does n
 memory to the operating system by itself.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import gc

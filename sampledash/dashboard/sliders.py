@@ -6,8 +6,6 @@ With two Streamlit widgets for one number, changes would be lost: right after th
 one widget, the browser may still send the old value of the other widget.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The first page: its headline, its picture, and links ("doors") to other pages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import parse_qsl

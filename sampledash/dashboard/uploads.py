@@ -3,8 +3,6 @@
 Otherwise Streamlit would forget the files and the text when the reader goes to another page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO

@@ -3,8 +3,6 @@
 No estimator can narrow these bounds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache

@@ -12,8 +12,6 @@ values of the metric that the sampled ranks allow (:func:`~sampledash.bounds`).
 that corresponds to a cutoff in a sampled list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial

@@ -9,8 +9,6 @@ improve it. So the programme begins with few places and adds improving places un
 (column generation). The result is the optimum over all places.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal

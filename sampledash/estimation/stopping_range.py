@@ -1,7 +1,5 @@
 """Range of the cost of looking at candidates until each instance is decided, from a pilot run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Nodes that store an estimated distribution of the true rank, each for one or more ranks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 

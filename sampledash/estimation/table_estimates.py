@@ -9,8 +9,6 @@ divided by its value at r = n. It hardly differs from a log-logistic or log-norm
 the rank at the top of the list, but fits real systems better at its end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial

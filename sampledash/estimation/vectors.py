@@ -14,8 +14,6 @@ Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI
 Towards Reliable Item Sampling for Recommendation Evaluation, AAAI 2023.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -10,8 +10,6 @@ Yifan Hu, Yehuda Koren, Chris Volinsky. Collaborative Filtering for Implicit Fee
 ICDM 2008.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence

@@ -5,8 +5,6 @@ other items are tied with it. Items that the user has seen get the score −inf,
 no candidate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import chain
 from typing import Any, Literal, NamedTuple, get_args

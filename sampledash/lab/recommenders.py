@@ -1,7 +1,5 @@
 """Recommenders: each has a name, hyperparameters ("knobs"), a text form and a training function."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Splits of interactions into training, validation and test parts, by rules written as text."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any, Literal, get_args

@@ -12,8 +12,6 @@ References
 Harald Steck. Training and Testing of Recommender Systems on Data Missing Not at Random. KDD 2010.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

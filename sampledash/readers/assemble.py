@@ -3,8 +3,6 @@
 Also summarize what was read, so that users can check it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The public readers of true ranks, of sampled ranks, and of the bundled examples."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Parse typed or pasted text: ranks of systems, settings such as m = 100, and weights of ranks."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Convert scores and JSON lines to Parquet: scores become sampled ranks with their ties."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Container

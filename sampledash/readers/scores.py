@@ -1,7 +1,5 @@
 """Checks of tables of scores (system, instance, item, score), and sentences on what is left out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

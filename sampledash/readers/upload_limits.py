@@ -4,8 +4,6 @@
 or refused within seconds and with a gibibyte of memory.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

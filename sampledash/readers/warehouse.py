@@ -9,8 +9,6 @@ Nothing is sorted by score: one join finds the score of each relevant item; a se
 aggregation count the candidates with a better score and with an equal score.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import re

@@ -1,7 +1,5 @@
 """Escape text of a user, such as a system's name, for LaTeX, Markdown, HTML and pictures."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

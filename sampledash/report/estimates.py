@@ -1,7 +1,5 @@
 """Write sentences on estimates of exact metrics from sampled ranks, with ``estimates.jinja``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal

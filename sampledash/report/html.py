@@ -3,8 +3,6 @@
 The text of the reports is in the template ``html.jinja``, their style in ``html.css``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path

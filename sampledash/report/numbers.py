@@ -1,7 +1,5 @@
 """Write numbers and lists in sentences, on axes and in TeX."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 

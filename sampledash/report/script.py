@@ -3,8 +3,6 @@
 The templates are ``script.py.jinja`` and ``exact_script.py.jinja``.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path

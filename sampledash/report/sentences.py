@@ -1,7 +1,5 @@
 """Write a verdict as a sentence: the order by sampling, the true order, and a sufficient m."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 The module also writes and reads files of corrected metrics with their settings.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

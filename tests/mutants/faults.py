@@ -1,7 +1,5 @@
 """Small faults as a careless change makes them: by mutmut's operators, or written by hand."""
 
-from __future__ import annotations
-
 import difflib
 import random
 import tomllib

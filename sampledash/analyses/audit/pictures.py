@@ -1,7 +1,5 @@
 """The picture of an audit, and an example of lists of negatives."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

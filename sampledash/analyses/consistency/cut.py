@@ -1,7 +1,5 @@
 """Results if ranks beyond a cutoff are unknown: exact metrics, or ranges that contain them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

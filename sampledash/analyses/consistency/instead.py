@@ -3,8 +3,6 @@
 A design says for how many instances, and for how many candidates of each, scores are computed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -3,8 +3,6 @@
 m is the number of sampled negatives. Values are passed as shares (0 to 1) and drawn in percent.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Export of the Consistency page: verdict, pictures and tables in one HTML file."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Settings and results of the Consistency page, such as the verdict on each pair of systems."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

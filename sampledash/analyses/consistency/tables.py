@@ -1,7 +1,5 @@
 """The tables of the Consistency page, with text in the cells and escaped names of systems."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

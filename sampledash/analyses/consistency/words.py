@@ -1,7 +1,5 @@
 """Sentences of the Consistency page about the sampled and the true order of systems."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

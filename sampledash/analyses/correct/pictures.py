@@ -1,7 +1,5 @@
 """Pictures of the Correct page. Values are passed as shares (0 to 1) and drawn in percent."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Sentences of the Correct page: what a correction repairs, what it costs, and its formula."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

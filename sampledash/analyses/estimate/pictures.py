@@ -1,7 +1,5 @@
 """Pictures of estimates and of possible ranges of the exact metric, given sampled ranks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ranges of the exact metric from a printed table of sampled metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """What a reviewer says about printed tables, and what would have to be printed to decide them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations

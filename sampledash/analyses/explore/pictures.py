@@ -1,7 +1,5 @@
 """Pictures of the Explore page: metrics over the true rank, and distributions of sampled ranks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

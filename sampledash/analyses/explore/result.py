@@ -1,7 +1,5 @@
 """Results of the Explore page: metrics over the true rank, and simulated draws of negatives."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

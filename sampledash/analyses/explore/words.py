@@ -1,7 +1,5 @@
 """Sentences of the Explore page: what sampling does to a metric at one rank, and why."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from sampledash.metrics import Metric

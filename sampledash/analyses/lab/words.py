@@ -1,7 +1,5 @@
 """Sentences of the Lab page on data, splits, recommenders and sweeps."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

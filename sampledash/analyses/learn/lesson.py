@@ -21,8 +21,6 @@ the right answer. The module defines
 The Learn page, its view for a projector and the exercise sheet are made from these lessons.
 """
 
-from __future__ import annotations
-
 import pkgutil
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Our versions of Figures 1-5 of Krichene & Rendle, and a picture of Steck's theorem."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Sentences of the Paper page, which compare numbers printed in the papers with our numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

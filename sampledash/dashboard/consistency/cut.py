@@ -1,7 +1,5 @@
 """The Consistency page for lists that end early: exact metrics only, and no sampled metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain

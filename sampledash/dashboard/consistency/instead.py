@@ -1,7 +1,5 @@
 """The tab "What to do instead", which compares evaluation designs at the price of a slider."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The Consistency page: do sampled metrics order recommenders as the exact metrics do?"""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -3,8 +3,6 @@
 The tabs show how sure the order is, repeated runs, numbers, and alternatives to sampling.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

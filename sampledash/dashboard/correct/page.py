@@ -1,7 +1,5 @@
 """The Correct page for a metric: corrected value of each sampled rank, bias and variance."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Tabs of the Correct page for a metric: corrected values, bias and variance, spectrum."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import streamlit as st

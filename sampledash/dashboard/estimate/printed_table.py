@@ -1,7 +1,5 @@
 """The Correct page for a printed table: what its numbers allow on all items."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

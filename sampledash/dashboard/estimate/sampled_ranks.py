@@ -1,7 +1,5 @@
 """The Correct page for sampled ranks: it estimates metrics on all items."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """What the two parts of the Correct page that estimate share: metric, sentence and picture."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

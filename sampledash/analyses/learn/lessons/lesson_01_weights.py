@@ -1,7 +1,5 @@
 """Lesson 1: metrics give different weights to the positions of a ranked list."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import plotly.graph_objects as go

@@ -1,7 +1,5 @@
 """Lesson 2: the rank of an item among sampled negatives is not its rank among all items."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

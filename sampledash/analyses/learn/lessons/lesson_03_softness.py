@@ -1,7 +1,5 @@
 """Lesson 3: on sampled negatives, a metric with a sharp cutoff is a smooth function of the rank."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lesson 4: with one sampled negative, every metric orders systems as AUC does."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

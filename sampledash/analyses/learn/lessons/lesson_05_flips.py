@@ -1,7 +1,5 @@
 """Lesson 5: sampling can reverse the order of two systems."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

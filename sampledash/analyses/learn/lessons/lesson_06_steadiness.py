@@ -1,7 +1,5 @@
 """Lesson 6: repeated sampled runs can agree with each other and still be wrong."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

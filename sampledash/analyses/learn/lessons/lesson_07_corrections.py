@@ -1,7 +1,5 @@
 """Lesson 7: corrections reduce the bias but increase the variance."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lesson 8: what no correction can infer from sampled ranks."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

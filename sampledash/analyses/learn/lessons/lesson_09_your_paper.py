@@ -1,7 +1,5 @@
 """Lesson 9: how many sampled negatives an evaluation for one's own paper needs."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lesson 10: scoring the candidates of a user can stop once the user's metric is certain."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

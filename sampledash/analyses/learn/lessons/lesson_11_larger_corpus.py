@@ -1,7 +1,5 @@
 """Lesson 11: a test corpus is a sample of a larger corpus."""
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 from typing import NamedTuple
 
