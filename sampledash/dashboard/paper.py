@@ -74,13 +74,6 @@ def missing() -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-@once
-def printed_twice() -> pd.DataFrame:
-    """Return what is printed on 1,000 and on 5,000 images, and the ranges that the first allows."""
-    with page.progress("Computing the range of every printed number") as report:
-        return wild.ranges(wild.systems(), report)
-
-
 def show() -> None:
     """Draw the page."""
     offered = {"item": ITEMS, "wild_k": CUTOFFS, "wild_by": SORTED}
@@ -102,7 +95,7 @@ def show() -> None:
 def _printed_twice(headline: DeltaGenerator) -> None:
     """Draw what is printed on 1,000 and on 5,000 images, and a link to a system in Correct."""
     with headline:
-        cells = printed_twice()
+        cells = wild.ranges()
         summary = wild.summary(cells)
         holds, *sentences = words.on_both(cells, summary)
         st.markdown("\n\n".join([f"### {holds}", *sentences]))

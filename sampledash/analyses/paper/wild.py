@@ -2,7 +2,8 @@
 
 ``data/printed_coco_1k_5k.csv``: 69 image-retrieval systems are printed on 1,000 images of MS-COCO
 and on all 5,000. The 1,000 images hold 999 of the 4,999 negatives, drawn without replacement, so
-what is printed for them gives a range for what is printed for all.
+what is printed for them gives a range for what is printed for all. This module, run as a script,
+computes the ranges from this file into ``data/ranges_coco_5k.csv``, which the page reads.
 
 ``data/ranks_ncf.csv``: two recommenders of He et al. (WWW 2017) were published with their weights
 and with the negatives of each user. So what these negatives show has an exact expectation, and what
@@ -28,9 +29,10 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers.files import EXAMPLES, bundled, example
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.schemes import DEFAULT_SCHEME, Scheme
-from sampledash.types import Ints, Progress
+from sampledash.types import Ints
 
 N, M, CUTOFFS = 5_000, 999, (1, 5, 10)
+RANGES = "ranges_coco_5k.csv"
 #: Columns of the lower and the upper end of a range -> the shape that the range assumes.
 SHAPES: dict[tuple[str, str], Shape | None] = {
     ("low", "high"): None,
@@ -64,15 +66,16 @@ def as_printed(system: Mapping[Hashable, Any]) -> str:
     return "\n".join([f"m = {M}, n = {N}", *(" | ".join(line) for line in lines)])
 
 
-def ranges(rows: pd.DataFrame, progress: Progress) -> pd.DataFrame:
+@cache
+def ranges() -> pd.DataFrame:
+    """Return :func:`compute_ranges` of all systems, from the shipped file."""
+    return pd.read_csv(str(bundled() / RANGES), keep_default_na=False)
+
+
+def compute_ranges(rows: pd.DataFrame) -> pd.DataFrame:
     """Return what the numbers on 1,000 images allow for each number on 5,000.
 
-    Parameters
-    ----------
-    rows
-        Rows of :func:`systems`.
-    progress
-        Called with the share of the systems that are done.
+    ``rows`` are rows of :func:`systems`.
 
     Returns
     -------
@@ -82,7 +85,7 @@ def ranges(rows: pd.DataFrame, progress: Progress) -> pd.DataFrame:
     ``estimate``, by :func:`sampledash.estimate_from_table`.
     """
     cells = []
-    for done, row in enumerate(rows.to_dict("records"), 1):
+    for row in rows.to_dict("records"):
         printed = {f"R@{k}": round(row[f"r{k}_1k"] / 100, 3) for k in CUTOFFS}
         for k, (metric, value) in zip(CUTOFFS, printed.items(), strict=True):
             ends = {"estimate": estimate_from_table(metric, printed, N, M, 3).value}
@@ -92,7 +95,6 @@ def ranges(rows: pd.DataFrame, progress: Progress) -> pd.DataFrame:
             known = {name: row[name] for name in ("place", "system", "note")} | {"k": k}
             on_all = round(row[f"r{k}_5k"] / 100, 3)
             cells.append({**known, "on_sample": value, "on_all": on_all, **ends})
-        progress(done / len(rows))
     table = pd.DataFrame(cells)
     return table.assign(middle=table[["low_if_falling", "high_if_falling"]].mean(axis=1))
 
@@ -185,3 +187,7 @@ def expectations() -> pd.DataFrame:
             row["off"] = (row["published"] - expected) / std
             rows.append(row | {"on_all": mean(metric, true)})
     return pd.DataFrame(rows).sort_values("off", key=np.abs, ascending=False, ignore_index=True)
+
+
+if __name__ == "__main__":
+    compute_ranges(systems()).to_csv(str(bundled() / RANGES), index=False, lineterminator="\n")
