@@ -3,7 +3,6 @@
 Start the dashboard with ``streamlit run app.py``. Its pages are in ``sampledash.dashboard``.
 """
 
-import gc
 import os
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,9 +10,6 @@ from pathlib import Path
 # This must be set before NumPy is imported. On a busy machine, several BLAS threads wait for each
 # other, which makes computations with the small matrices of this dashboard ten times slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# The libraries hold a million objects, so that collecting garbage at every 700 new objects takes a
-# fifth of the time of all imports.
-gc.set_threshold(10_000)
 
 import plotly
 import streamlit as st

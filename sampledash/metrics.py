@@ -191,7 +191,7 @@ class Metric:
     linear: bool = field(init=False, repr=False, compare=False)
     #: Whether a relevant item is ranked among all other items, including relevant ones (TOPK,
     #: ATOP). Computations then turn each relevant item into an instance with one relevant item:
-    #: :func:`sampledash.rank_sets.one_item_per_instance`.
+    #: :func:`sampledash.rank_counts.one_item_per_instance`.
     of_others: bool = field(init=False, repr=False, compare=False)
     #: Whether only the first of several relevant items counts (RR, HitRate).
     first_only: bool = field(init=False, repr=False, compare=False)

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 
-from sampledash import by_weight, checks, rank_sets
+from sampledash import by_weight, checks, rank_counts, rank_sets
 from sampledash.correction import Correction, as_correction, vector
 from sampledash.metrics import Metric
 from sampledash.quadrature import SIZE, mean_nodes, reach
-from sampledash.rank_sets import RankCounts, RankSet, Ties
+from sampledash.rank_counts import RankCounts
+from sampledash.rank_sets import RankSet, Ties
 from sampledash.sampled_rank_sets import MOST_PLACES
 from sampledash.sampling import Sampling, item_weights, modes, pmf, pmf_chunks
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
@@ -108,7 +109,7 @@ class Protocol:
         prior = self.correction.prior
         if prior is not None:
             first = ranks.counted()[ranks.counted().position == 1]
-            n = rank_sets.rounded_mean(first.negatives + first.relevant, first.count)
+            n = rank_counts.rounded_mean(first.negatives + first.relevant, first.count)
             if len(prior) != n:
                 raise ValueError(
                     f"prior has {len(prior)} weights, but system {ranks.system!r} has n = {n} "
@@ -319,7 +320,7 @@ def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
 
 def as_ranked_by(metric: Metric, counts: RankCounts) -> RankCounts:
     """Return the counts; for TOPK and ATOP, with each relevant item as an instance of its own."""
-    return rank_sets.one_item_per_instance(counts) if metric.of_others else counts
+    return rank_counts.one_item_per_instance(counts) if metric.of_others else counts
 
 
 def group_by_candidate_set(metrics: Sequence[Metric]) -> list[list[int]]:

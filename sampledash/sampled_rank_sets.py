@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, gammaln
 
 from sampledash import checks
-from sampledash.rank_sets import ByDigest, RankSet, digest_of, require_ranks, rounded_mean
+from sampledash.rank_counts import rounded_mean
+from sampledash.rank_sets import RankSet, require_ranks
 from sampledash.sampling import Sampling, weighted_pmf_sums
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
-from sampledash.types import Flags, Floats, Ints, frozen
+from sampledash.types import ByDigest, Flags, Floats, Ints, digest_of, frozen
 
 #: Significance level of the test of whether m correlates with the rank (:func:`chance_if_set`).
 LEVEL = 1e-3

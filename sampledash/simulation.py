@@ -9,7 +9,8 @@ import numpy as np
 from sampledash import checks
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
-from sampledash.rank_sets import RankCounts, RankSet, Ties, require_ranks
+from sampledash.rank_counts import RankCounts
+from sampledash.rank_sets import RankSet, Ties, require_ranks
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import draw_above, draw_sizes
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme

@@ -40,7 +40,8 @@ from numpy.typing import ArrayLike
 
 from sampledash import checks
 from sampledash.metrics import Metric, as_metric
-from sampledash.rank_sets import RankSet, first_items, require_ranks, unique_rows
+from sampledash.rank_counts import unique_rows
+from sampledash.rank_sets import RankSet, first_items, require_ranks
 from sampledash.types import Floats, Ints
 
 Order = Literal["random", "best"]

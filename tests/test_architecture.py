@@ -37,7 +37,7 @@ PAGES |= {"pages", "estimate"}  # the Correct page is "correct" and "estimate"
 #: A part (module or subpackage) may import itself and the parts in the lines above its line.
 LINES = """
 types leftovers rows
-checks
+checks rank_counts
 by_weight
 schemes
 metrics

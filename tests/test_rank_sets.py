@@ -11,7 +11,8 @@ import pytest
 
 import sampledash as sd
 from sampledash import rank_sets
-from sampledash.rank_sets import codes_of, draw_shared_ties, unique_rows
+from sampledash.rank_counts import codes_of, unique_rows
+from sampledash.rank_sets import draw_shared_ties
 
 TRUE = {
     "system": "S", "ranks": [3, 1], "n": [9, 8], "instances": ["a", "b"], "ties": [0, 1],

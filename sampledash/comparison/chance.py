@@ -29,7 +29,8 @@ from sampledash.comparison.run_distribution import TOP, Law, Run, exact_laws, wa
 from sampledash.comparison.scatter import moments_of_means, moments_of_systems
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
-from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems
+from sampledash.rank_counts import RankCounts, distinct_over_systems
+from sampledash.rank_sets import RankSet
 from sampledash.types import Complex, Floats, Ints
 
 _REACH = 8.0  # differences this many standard deviations from their expected value are neglected

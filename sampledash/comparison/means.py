@@ -18,11 +18,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampledash import checks, rank_sets
+from sampledash import checks, rank_counts, rank_sets
 from sampledash.metrics import Metric, as_metric, places_within
 from sampledash.protocol import Options, Protocol, Weighting, as_ranked_by
 from sampledash.quadrature import SIZE, mean_nodes
-from sampledash.rank_sets import RankCounts, RankSet, Ties
+from sampledash.rank_counts import RankCounts
+from sampledash.rank_sets import RankSet, Ties
 from sampledash.sampling import check_metric, merge_laws, weighted_pmf_sums
 from sampledash.schemes import SCHEMES, Scheme
 from sampledash.types import Floats, Ints, Progress
@@ -461,8 +462,8 @@ def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     if not SCHEMES[scheme].distinct:
         # Only the share of the negatives above matters, so all items get the mean number of
         # negatives.
-        size = rank_sets.rounded_mean(some.negatives, some.count) / (above + below)
+        size = rank_counts.rounded_mean(some.negatives, some.count) / (above + below)
         above, below = size * above, size * below
     ones = np.ones(len(count), dtype=np.int64)
     columns: list[Any] = [above, above + below, 0 * ones, ones, ones, None, count]
-    return rank_sets.all_of([RankCounts(*columns), replace(rest, mass=None)])
+    return rank_counts.all_of([RankCounts(*columns), replace(rest, mass=None)])

@@ -24,7 +24,8 @@ from sampledash.comparison.order import TIED
 from sampledash.comparison.scatter import atom_moments
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol, as_ranked_by
-from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems, unique_rows
+from sampledash.rank_counts import RankCounts, distinct_over_systems, unique_rows
+from sampledash.rank_sets import RankSet
 from sampledash.types import Complex, Floats, Ints
 
 Law = tuple[Floats, Floats]  # increasing values, and the probability of each value

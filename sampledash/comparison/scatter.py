@@ -22,7 +22,8 @@ from sampledash import checks
 from sampledash.comparison.means import exact_values, merged
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
-from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems, first_items
+from sampledash.rank_counts import RankCounts, distinct_over_systems
+from sampledash.rank_sets import RankSet, first_items
 from sampledash.sampling import moments, pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints

@@ -30,7 +30,8 @@ from sampledash.comparison.scatter import CHUNK, conditional_means
 from sampledash.comparison.user_resampling import Sampled, match_instances, sampled_values
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
-from sampledash.rank_sets import RankCounts, RankSet, unique_rows
+from sampledash.rank_counts import RankCounts, unique_rows
+from sampledash.rank_sets import RankSet
 from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints

@@ -21,7 +21,8 @@ from sampledash.comparison.order import TIED, check_sets, pair_table, true_pairs
 from sampledash.comparison.user_resampling import instance_values, paired_groups
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Protocol, Weighting
-from sampledash.rank_sets import RankSet, Ties, first_items, unique_rows
+from sampledash.rank_counts import unique_rows
+from sampledash.rank_sets import RankSet, Ties, first_items
 from sampledash.types import Floats, Ints, Progress
 
 # ``flip_test`` tries all possible swaps if at most this many instances have a difference.

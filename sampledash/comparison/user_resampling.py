@@ -17,7 +17,8 @@ from sampledash.comparison.run_distribution import DRAWS, FEW, RUNS, Run
 from sampledash.comparison.scatter import atom_moments, pair_covariances
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by
-from sampledash.rank_sets import RankSet, Ties, codes_of, distinct_over_systems, first_items
+from sampledash.rank_counts import codes_of, distinct_over_systems
+from sampledash.rank_sets import RankSet, Ties, first_items
 from sampledash.types import Floats, Ints
 
 # The normal distribution is used if no value of one instance can change a mean by more than this

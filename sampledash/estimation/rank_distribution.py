@@ -44,7 +44,7 @@ import numpy as np
 from sampledash import checks, quadrature
 from sampledash.estimation.support import Support, interpolated, step_ends, step_rows, support_of
 from sampledash.metrics import Metric, as_metric
-from sampledash.rank_sets import rounded_mean
+from sampledash.rank_counts import rounded_mean
 from sampledash.sampled_rank_sets import LEVEL, Outcomes, SampledRankSet, population_of
 from sampledash.types import Floats, frozen
 

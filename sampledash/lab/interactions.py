@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from sampledash import checks
-from sampledash.rank_sets import ByDigest, codes_of, digest_of
+from sampledash.rank_counts import codes_of
+from sampledash.types import ByDigest, digest_of
 
 Codes = NDArray[np.int32]
 Ratings = NDArray[np.float32]

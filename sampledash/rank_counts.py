@@ -1,0 +1,159 @@
+"""Relevant items as arrays, each distinct row once with its number of repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampledash.types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class RankCounts:
+    """Relevant items as arrays: one entry for each item, or for each group of equal items.
+
+    An entry is the ``position``-th best of ``relevant`` items of an instance; ``above`` of its
+    ``negatives`` irrelevant items are strictly above it, and ``tied`` are tied with it. ``mass`` is
+    the share of sampling weight above it, or None; ``count`` the number of such instances;
+    ``classes`` as in :class:`~sampledash.RankSet`.
+    """
+
+    above: Ints
+    negatives: Ints
+    tied: Ints
+    position: Ints
+    relevant: Ints
+    mass: Floats | None
+    count: Floats
+    classes: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    @property
+    def instances(self) -> float:
+        """Number of instances."""
+        return float(self.count[self.position == 1].sum())
+
+    @property
+    def positions(self) -> list[int]:
+        """The positions (1 for the best relevant item) that occur, in increasing order."""
+        return np.flatnonzero(np.bincount(self.position)).tolist()
+
+    @property
+    def columns(self) -> list[NDArray[Any]]:
+        """All arrays except ``count``. Two items are equal if they are equal in these arrays."""
+        mass = [] if self.mass is None else [self.mass]
+        classes = [] if self.classes is None else list(self.classes.reshape(len(self), -1).T)
+        columns = [self.position, self.relevant, self.tied, self.negatives, self.above]
+        return [*columns, *mass, *classes]
+
+    @property
+    def arrays(self) -> list[NDArray[Any] | None]:
+        """All fields in their order."""
+        return [getattr(self, field.name) for field in fields(self)]
+
+    @cached_property
+    def populations(self) -> dict[int, int]:
+        """Map from each position to the rounded mean number of candidates of its relevant items.
+
+        The candidates of a relevant item are the item itself and its instance's irrelevant items.
+        """
+        sizes = {}
+        for j in self.positions:
+            at_position = self.position == j
+            sizes[j] = rounded_mean(self.negatives[at_position], self.count[at_position]) + 1
+        return sizes
+
+    @cached_property
+    def known(self) -> dict[Hashable, RankCounts]:
+        """Cache of results that are computed from this object."""
+        return {}
+
+    def __getitem__(self, keep: NDArray[Any]) -> RankCounts:
+        if keep.dtype == bool and np.all(keep):  # usually all items are selected
+            return self
+        columns: list[Any] = [None if x is None else x[keep] for x in self.arrays]
+        return RankCounts(*columns)
+
+
+def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
+    """Return a number per label, 0, 1, 2, ... by first appearance, and how many labels differ."""
+    if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):
+        # Increasing labels are all different, so the i-th label gets the number i.
+        return np.arange(len(labels)), len(labels)
+    listed = labels.tolist()
+    distinct = dict.fromkeys(listed)
+    if len(distinct) == len(listed):
+        return np.arange(len(listed)), len(listed)
+    number = dict(zip(distinct, range(len(distinct)), strict=True))
+    return np.fromiter(map(number.__getitem__, listed), np.int64, len(listed)), len(distinct)
+
+
+def rounded_mean(values: Ints | list[int], weights: Floats | list[float]) -> int:
+    """Return the weighted mean, rounded to the nearest whole number; a half is rounded up."""
+    return int(np.floor(np.average(values, weights=weights) + 0.5))
+
+
+def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
+    """Return whole numbers from 0, ordered as the values are, and the largest plus 1 (< 2^31)."""
+    if values.dtype.kind == "f" or np.ptp(values) >= 2**31 - 1:
+        values = np.unique(values, return_inverse=True)[1]
+    low = int(values.min())
+    return values - low, int(values.max()) - low + 1
+
+
+def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
+    """Return the first index of each group of equal rows, sorted by row, and each row's group."""
+    key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column in columns:
+        if np.any(column != column[:1]):  # constant columns, usually most, have no effect
+            code, among = _numbered(column)
+            if size >= 2**31:
+                key, size = _numbered(key)
+            key, size = key * among + code, size * among
+    if size > 4 * len(key):
+        return np.unique(key, return_index=True, return_inverse=True)[1:]
+    # Equal rows have equal keys below ``size``, which is small, so a table is faster than sorting.
+    # It is filled backwards, so that the first row of each key overwrites the others.
+    first = np.full(size, -1)
+    first[key[::-1]] = np.arange(len(key))[::-1]
+    occurs = first >= 0
+    return first[occurs], (np.cumsum(occurs) - 1)[key]
+
+
+def all_of(parts: Sequence[RankCounts]) -> RankCounts:
+    """Return the items of all parts in one object, one part after the other."""
+    several = zip(*(part.arrays for part in parts), strict=True)
+    columns: list[Any] = [None if x[0] is None else np.concatenate(x) for x in several]
+    return RankCounts(*columns)
+
+
+def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
+    """Return the distinct items of all systems, and the index of each system's items among them.
+
+    Counts of equal items are added. ``relevant`` is ignored, and has no meaning in the result,
+    because the distribution of the sampled rank does not depend on it.
+    """
+    whole = all_of(parts)
+    first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])
+    count = np.bincount(inverse, whole.count, len(first)).astype(np.float64)
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    return replace(whole[first], count=count), np.split(inverse, ends)
+
+
+def one_item_per_instance(counts: RankCounts) -> RankCounts:
+    """Make each relevant item an instance, the others its negatives, as TOPK and ATOP do."""
+    alone = np.ones_like(counts.position)
+    return replace(
+        counts,
+        above=counts.above + counts.position - 1,
+        negatives=counts.negatives + counts.relevant - 1,
+        position=alone,
+        relevant=alone,
+    )
