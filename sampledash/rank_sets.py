@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
-from sampledash.by_weight import ABOVE, TIED, check_classes
+from sampledash.by_weight import ABOVE, TIED, WEIGHT, check_classes
 from sampledash.metrics import Metric
 from sampledash.rank_counts import RankCounts, codes_of, unique_rows
 from sampledash.types import ByDigest, Flags, Floats, Ints, digest_of
@@ -281,6 +281,14 @@ class RankSet(ByDigest):
     def without_classes(self) -> RankSet:
         """The rank set without ``classes``, which no computation by rank alone needs."""
         return self if self.classes is None else self._changed(classes=None)
+
+    def with_power(self, power: float) -> RankSet:
+        """Return the rank set with the weights of its ``classes`` to this power."""
+        if self.classes is None:
+            return self
+        classes = self.classes.copy()
+        classes[:, WEIGHT] **= power
+        return self._changed(classes=classes)
 
     def _changed(self, **columns: Any) -> RankSet:
         names = (field.name for field in fields(self) if field.name != "_order")

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 import sampledash as sd
 from sampledash.auditing.weights import Draws, fit
 from sampledash.command_line import main
+from sampledash.readers.files import bundled
 from tests.benchmarks import audits
 from tests.dashboard.driver import Page
 
@@ -61,6 +62,30 @@ def test_lists_without_interactions_and_one_list_for_all_are_told():
     assert np.isnan([result.alpha, result.uniform_p, *result.alpha_interval]).all()
 
 
+def test_the_effect_is_what_scores_show_with_such_lists():
+    rng, size, users = np.random.default_rng(5), 400, 3000
+    weight = np.arange(1, size + 1) ** -0.8
+    train = np.array([rng.choice(size, 12, p=weight / weight.sum()) for _ in range(users)])
+    popularity = np.bincount(train.ravel(), minlength=size)
+    scores = rng.normal(size=(users, size)) + 0.5 * np.log(popularity + 1)
+    relevant = rng.choice(size, users, p=weight / weight.sum())
+    clocks = rng.exponential(size=scores.shape) / np.maximum(popularity**0.75, 1e-300)
+    clocks[np.arange(users), relevant] = np.inf
+    lists = np.argsort(clocks, axis=1)[:, :50]
+    pairs = np.column_stack([np.repeat(np.arange(users), 12), train.ravel()])
+    result = sd.audit(lists, relevant, pairs)
+    ranks = sd.ranks_from_scores(scores, relevant, weights=popularity)
+    (row,) = result.effect("Recall@5", [ranks]).to_dict("records")
+    above = np.take_along_axis(scores, lists, 1) > scores[np.arange(users), relevant][:, None]
+    hits = above.sum(axis=1) < 5
+    assert abs(row["found"] - hits.mean()) < 4 * hits.std() / users**0.5
+    assert row["claimed"] > row["found"] + 0.08
+    assert row["claimed"] == sd.expected_mean("Recall@5", ranks, 50)
+    assert row["exact"] == sd.mean("Recall@5", ranks)
+    with pytest.raises(ValueError, match="has no classes"):
+        result.effect("Recall@5", [ranks.without_classes])
+
+
 def test_command_page_and_python_say_the_same_of_the_files_of_ncf(tmp_path, capsys):
     data = audits.made(4)
     ends = zip(data["positives"], data["negatives"], strict=True)
@@ -75,6 +100,16 @@ def test_command_page_and_python_say_the_same_of_the_files_of_ncf(tmp_path, caps
     assert told["sentences"] == [result.sentence]
     assert (told["alpha"], told["uniform_p"]) == (result.alpha, result.uniform_p)
     assert told["deciles"] == result.deciles.to_dict("records")
+    ranks = bundled() / "paper_abc.csv"
+    given = ["audit", str(paths[0]), "--ranks", str(ranks), "--metric", "AUC", "--json"]
+    assert main(given) == 0
+    (row, *_) = json.loads(capsys.readouterr().out)["effect"]
+    exact = sd.mean("AUC", sd.example("paper-abc")[0])
+    assert row == {"metric": "AUC", "system": "A"} | dict.fromkeys(
+        ("exact", "claimed", "found"), pytest.approx(exact)
+    )
+    assert main(given[:2] + given[4:]) == 2
+    assert "--metric needs true ranks: give --ranks too" in capsys.readouterr().err
     at = Page("correct", what="Negatives")
     assert "is simulated" in at.captions
     assert "25 of 500 lists hold their own relevant item" in at.headline
@@ -82,6 +117,9 @@ def test_command_page_and_python_say_the_same_of_the_files_of_ncf(tmp_path, caps
     at.file_uploader(key="lists_file").upload(paths[0].name, texts[0].encode())
     at.file_uploader(key="train_file").upload(paths[1].name, texts[1].encode())
     assert result.sentence.replace("^", "") in at.run().headline.replace("\u00a0", " ")
+    at.file_uploader(key="effect_file").upload("abc.csv", ranks.read_bytes())
+    assert "Expected Recall@10 if drawn uniformly without replacement, and" in at.run().said
+    assert "A 100.00 % and 100.00 % (0.00 % on all items)" in at.said
     rows = [f"{user},{item},{int(not item)}" for user in range(9) for item in range(5)]
     text = "\n".join(["instance,item,relevant", *rows])
     at.file_uploader(key="lists_file").upload("lists.csv", text.encode())

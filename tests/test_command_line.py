@@ -87,14 +87,14 @@ OPTIONS = {
     "metric": ["AP"], "m": 9, "n": 8, "scheme": "popularity", "odds": 2.5, "correction": "CLS",
     "ties": "optimistic", "weighting": "relevant-items", "qrels": "q.txt", "zero_based": True,
     "instances": "any", "runs": "apart", "censored": "tied", "probability": 0.5, "over": 70,
-    "train": "t.csv",
+    "train": "t.csv", "ranks": "t.csv",
     "relevant": "r.csv", "seen": "s.csv", "engine": "duckdb://", "port": 80, "address": "0.0.0.0",
     "base_path": "a", "output": "o.txt", "sample_of": 10**6, "files": ["f.csv", "-"],
 }  # fmt: skip
 DEFAULTS = dict.fromkeys([*OPTIONS, "files"]) | {
     "scheme": "without-replacement", "ties": "expected", "weighting": "instances",
     "zero_based": False, "instances": "same", "runs": "averaged", "censored": "refuse",
-    "probability": 0.95, "port": 8501, "address": "127.0.0.1",
+    "probability": 0.95, "metric": [], "port": 8501, "address": "127.0.0.1",
 }  # fmt: skip
 READING = "n qrels zero_based instances runs censored output"
 COMPARING = f"metric m scheme odds correction ties weighting {READING}"
@@ -106,7 +106,7 @@ TAKES = {  # the options of a command, its required options, its default format
     "count": (f"{READING} engine", "files", "csv"),
     "correct": ("metric n m sample_of scheme odds correction ties output", "metric", "text"),
     "table": ("metric n m sample_of over scheme output", "metric files", "text"),
-    "audit": ("train output", "files", "text"),
+    "audit": ("train ranks metric scheme output", "files", "text"),
     "serve": ("port address base_path", "", "text"),
 }
 

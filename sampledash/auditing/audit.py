@@ -3,11 +3,11 @@
 :data:`FINDINGS` lists what is looked for, the worst first. To look for more, add a row.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,11 @@ from scipy.special import bdtrc, chdtrc, gammainc, pdtr
 
 from sampledash.auditing.lists import Lists, lists_of
 from sampledash.auditing.weights import LEVEL, Draws, Fitted, fit
+from sampledash.comparison.means import expected_mean, mean
+from sampledash.metrics import Metric, as_metric
+from sampledash.rank_sets import RankSet, require_several
 from sampledash.report.templates import Sentences
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Flags, Floats
 
 say = Sentences(Path(__file__).with_name("words.jinja"))
@@ -112,6 +116,51 @@ class Audit:
         """What the lists are, and the worst finding."""
         return say.sentence(self, next(iter(self.findings["detail"]), ""))
 
+    @property
+    def scheme(self) -> Scheme | None:
+        """The sampling scheme that the draws follow; None if no scheme draws so unevenly."""
+        if self.uneven and not self.fitted.popular:
+            return None
+        drawn = not self.fitted.popular, self.drawn != AGAIN
+        rows = {(x.uniform, x.distinct): name for name, x in SCHEMES.items() if not x.varies}
+        return cast(Scheme, rows[drawn])
+
+    def effect(
+        self, metric: Metric | str, sets: Sequence[RankSet], claimed: Scheme = DEFAULT_SCHEME
+    ) -> pd.DataFrame:
+        """Return the metric that claimed negatives would show, and that these show on average.
+
+        Parameters
+        ----------
+        metric
+            Metric or text such as ``"Recall@10"``.
+        sets
+            True ranks of each system. If the draws follow popularity, they need ``classes`` by the
+            popularity that was audited, as ``rank(..., weights="popularity")`` gives them.
+        claimed
+            The scheme by which negatives are said to be drawn.
+
+        Returns
+        -------
+        A row per system: ``system``; the metric on all items, ``exact``; and its expected value
+        with m negatives, the median length of the lists, drawn as ``claimed`` and as ``found``.
+        The last is NaN if no scheme draws so unevenly.
+
+        Raises
+        ------
+        ValueError
+            If a rank set lacks what a scheme needs; the message names the system and the remedy.
+        """
+        require_several(sets)
+        asked, m, rows = as_metric(metric), int(np.median(self.lists.lengths)), []
+        for ranks in sets:
+            drawn = ranks.with_power(self.alpha) if self.fitted.popular else ranks
+            means = [mean(asked, ranks), expected_mean(asked, ranks, m, scheme=claimed), np.nan]
+            if self.scheme is not None:
+                means[2] = expected_mean(asked, drawn, m, scheme=self.scheme)
+            rows.append((ranks.system, *means))
+        return pd.DataFrame(rows, columns=["system", "exact", "claimed", "found"])
+
     def lists_with(self, draws: Flags) -> int:
         """Return how many lists hold one of these draws."""
         return len(np.unique(self.lists.row[draws]))
@@ -153,6 +202,11 @@ FINDINGS = (
             lambda a: (a.lists.lengths != np.bincount(a.lists.lengths).argmax()).sum(),
             say.lengths),
 )  # fmt: skip
+
+
+def effects(audit: Audit, metric: object, rows: pd.DataFrame, claimed: Scheme) -> str:
+    """Return the sentence that says the rows of :meth:`Audit.effect`."""
+    return say.effects(audit, metric, rows.to_dict("records"), SCHEMES[claimed].paper)
 
 
 def audit(

@@ -10,12 +10,18 @@ import pandas as pd
 from sampledash import checks
 from sampledash.analyses.estimate import printed as printed_table
 from sampledash.analyses.estimate import result as asked
+from sampledash.auditing.audit import effects
 from sampledash.auditing.reading import audit_files
 from sampledash.command_line.streams import Answer, metrics_of, opened
 from sampledash.correction import parse_correction
 from sampledash.estimation.rank_distribution import LEARNED, SHAPED
 from sampledash.metrics import Metric
-from sampledash.readers.files import open_sources, sampled_sets, samples_of_corpus
+from sampledash.readers.files import (
+    open_sources,
+    read_rank_sets,
+    sampled_sets,
+    samples_of_corpus,
+)
 from sampledash.readers.printed_table import read_tables
 from sampledash.readers.upload_limits import check_utf8, kind_of, load
 from sampledash.report import estimates as words
@@ -153,4 +159,16 @@ def audit(args: argparse.Namespace, progress: Progress) -> Answer:
     names = "uniform_p", "alpha", "alpha_low", "alpha_high"
     facts = {x: y if np.isfinite(y) else None for x, y in zip(names, numbers, strict=True)}
     tables = {"findings": result.findings, "deciles": result.deciles}
-    return Answer([result.sentence], tables, {"drawn": result.drawn, **facts})
+    sentences, metrics = [result.sentence], metrics_of(args)
+    if metrics and args.ranks is None:
+        raise ValueError("--metric needs true ranks: give --ranks too")
+    if metrics:
+        file, name = opened(args.ranks)
+        sets = read_rank_sets(file, name=name)
+        parts = [result.effect(metric, sets, args.scheme) for metric in metrics]
+        both = list(zip(metrics, parts, strict=True))
+        sentences += [effects(result, metric, part, args.scheme) for metric, part in both]
+        effect = pd.concat([part.assign(metric=str(metric)) for metric, part in both])
+        effect = effect[["metric", *parts[0].columns]].astype(object)
+        tables["effect"] = effect.where(effect.notna(), None).reset_index(drop=True)
+    return Answer(sentences, tables, {"drawn": result.drawn, **facts})

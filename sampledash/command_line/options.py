@@ -52,6 +52,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "relevant": {"metavar": "FILE"},
     "seen": {"metavar": "FILE"},
     "train": {"metavar": "FILE"},
+    "ranks": {"metavar": "FILE"},
+    "any_metric": {"flag": "--metric", "action": "append", "default": []},
     "engine": {"metavar": "URL"},
     "port": {"type": int, "default": 8501},
     "address": {"default": "127.0.0.1"},
@@ -72,7 +74,7 @@ COMMANDS = {
     "count": Command("ranking", ("files", "engine", *READING)),
     "correct": Command("estimates", ("sampled", *_OF_SAMPLES, "odds", "correction", "tied_scores")),
     "table": Command("estimates", ("one_file", *_OF_SAMPLES, "over")),
-    "audit": Command("estimates", ("one_file", "train")),
+    "audit": Command("estimates", ("one_file", "train", "ranks", "any_metric", "scheme")),
     "report": Command("verdicts", _COMPARED),
     "serve": Command("serving", ("shown", "port", "address", "base_path")),
 }

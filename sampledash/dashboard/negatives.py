@@ -11,12 +11,15 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.analyses import memory
 from sampledash.analyses.audit import pictures
-from sampledash.auditing.audit import Audit
+from sampledash.auditing.audit import Audit, effects
 from sampledash.auditing.reading import audit_files
 from sampledash.dashboard import page, state
 from sampledash.dashboard.uploads import Upload, template, upload, uploaded
+from sampledash.metrics import parse_metric
+from sampledash.readers.files import read_rank_sets
 from sampledash.report.escape import escaped
 from sampledash.report.templates import texts
+from sampledash.schemes import DEFAULT_SCHEME
 from sampledash.types import Progress
 
 SOURCES = ("An example", "Upload a file")
@@ -51,6 +54,26 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         words = result.findings[["finding", "detail"]].map(escaped)
         if len(words):
             page.table(words.set_axis(["Finding", "In words"], axis=1), result.findings, "findings")
+        if upload_them:
+            _effect(result)
+
+
+def _effect(result: Audit) -> None:
+    """Draw an uploader of true ranks, and what the negatives do to the metrics of the ranks."""
+    label = "True ranks, if you have them: what do these negatives do to a metric?"
+    file = st.file_uploader(label, key="effect_file", help=HELP["effect_file"])
+    last = uploaded([file] if file else None, "_effect_file")
+    if last is None:
+        return
+    text = st.text_input("Metric", "Recall@10", key="effect_metric")
+    try:
+        sets = read_rank_sets(BytesIO(last.contents[0]), name=last.names[0])
+        rows = result.effect(text, sets)
+        sentence = effects(result, parse_metric(text), rows, DEFAULT_SCHEME)
+    except ValueError as error:
+        st.error(escaped(str(error)))
+    else:
+        st.markdown(escaped(sentence))
 
 
 def _files() -> list[Upload]:
