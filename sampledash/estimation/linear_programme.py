@@ -281,7 +281,7 @@ class Programme:
             )
         return (values.sum(axis=1) - limits).tolist(), x
 
-    def _solved(self, costs: Floats, relaxed: bool) -> scipy.optimize.OptimizeResult:
+    def _solved(self, costs: Floats, relaxed: bool) -> "scipy.optimize.OptimizeResult":
         """Minimise each cost over weights x and means y: rows'x = y, sum x = 1, low <= y <= high.
 
         ``relaxed`` allows y outside low..high, at a cost equal to the distance. All costs are
