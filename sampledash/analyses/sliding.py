@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sampledash.analyses import theme
 from sampledash.report.escape import plain
@@ -56,7 +55,7 @@ def sliding(
     height: int = HEIGHT,
     gap: int = 48,
     **layout: Any,
-) -> go.Figure:
+) -> theme.Picture:
     """Return a figure whose traces change with a slider; with a single step it has no slider.
 
     The ``fixed`` traces do not change. All ``steps`` must have traces of the same types in the same
@@ -73,7 +72,7 @@ def sliding(
     frames, places = [], []
     for label, (moved, title) in steps.items():
         head = {"title": heading(title, height)}
-        frames.append(go.Frame(name=label, data=moved, traces=moving, layout=head))
+        frames.append({"name": label, "data": moved, "traces": moving, "layout": head})
         places.append({"label": label, "method": "animate", "args": [[label], at_once]})
     fig.frames = frames
     slider = {
@@ -92,16 +91,18 @@ def sliding(
     }
     # Plotly fits the margins, because labels change with the step and are larger on a projector.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True}
-    return fig.update_layout(
+    fig.update_layout(
         sliders=[slider] * (len(steps) > 1), title=heading(first_title, height), **fit
     )
+    return fig
 
 
-def still(data: list[Trace], title: str, *, height: int, dark: bool, **layout: Any) -> go.Figure:
+def still(data: list[Trace], title: str, *, height: int, dark: bool, **more: Any) -> theme.Picture:
     """Return a figure without a slider, with a title in the style of :func:`sliding`."""
-    fig = theme.figure(data, dark=dark, height=height, hovermode=False, **layout)
+    fig = theme.figure(data, dark=dark, height=height, hovermode=False, **more)
     top = {"title": heading(title, height), "margin": {"l": 8, "t": TITLE, "b": 8}}
-    return fig.update_layout(**top, xaxis_automargin=True, yaxis_automargin=True)
+    fig.update_layout(**top, xaxis_automargin=True, yaxis_automargin=True)
+    return fig
 
 
 def heading(text: str, height: int, size: int = 16) -> dict[str, Any]:
@@ -113,7 +114,7 @@ def heading(text: str, height: int, size: int = 16) -> dict[str, Any]:
     return {"text": text, **across, **up, "font": {"size": size}}
 
 
-def large(fig: go.Figure) -> go.Figure:
+def large(fig: theme.Picture) -> theme.Picture:
     """Enlarge the text and the lines of a figure for a projector, in place; return the figure."""
     layout = fig.layout
     for axis in (layout.xaxis, layout.yaxis):
@@ -170,7 +171,7 @@ def lines(x: Ints, curves: Sequence[Curve]) -> list[Trace]:
     ]
 
 
-def before(x: Ints, curves: Sequence[Curve], title: str, **layout: Any) -> go.Figure:
+def before(x: Ints, curves: Sequence[Curve], title: str, **layout: Any) -> theme.Picture:
     """Return a figure of the curves without a slider, shown before a lesson reveals the answer."""
     return still(lines(x, curves), title, height=HEIGHT - 70, **layout)
 
@@ -184,7 +185,7 @@ def along(
     beside: Sequence[Curve] = (),
     dark: bool,
     **layout: Any,
-) -> go.Figure:
+) -> theme.Picture:
     """Return a figure of fixed curves with a dot on each curve; the slider moves the dots along x.
 
     ``says`` maps each x of the slider to the first line of the title. The slider starts at x =
@@ -249,7 +250,7 @@ def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[st
 
 def truths(
     metric: str, systems: Sequence[str], exact: Sequence[float], top: float, title: str, dark: bool
-) -> go.Figure:
+) -> theme.Picture:
     """Return a figure of each system's exact metric, shown before a lesson reveals the answer."""
     axes = rows(metric, systems, top, dark)
     data, revision = [ticks(exact, dark)], f"truths-{metric}"
@@ -291,7 +292,7 @@ def slopes(
     dark: bool,
     size: int = 18,
     reach: float = 0.62,
-) -> go.Figure:
+) -> theme.Picture:
     """Return a slope chart: exact metrics at the left, expected sampled metrics at the right.
 
     If the lines of two systems cross, their sampled order is wrong. ``sampled`` maps each m of the

@@ -15,7 +15,6 @@ from sampledash.comparison.order import M_CAP, quick_ladder
 from sampledash.comparison.verdict import CODES
 from sampledash.correction import labelled, usable
 from sampledash.dashboard import page, state
-from sampledash.dashboard.page import Problem
 from sampledash.grids import LIVE
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Weighting
@@ -36,7 +35,7 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def answered(source: Source, key: str) -> tuple[Result | None, Problem | None]:
+def answered(source: Source, key: str) -> tuple[Result | None, page.Problem | None]:
     """Return the verdict on ranks with the current settings, and a problem; see ``page.answer``."""
     question, explain = partial(check, source), partial(_explain, source)
     return page.answer(
@@ -104,7 +103,7 @@ def _design() -> Design:
     return SCHEMES[choices.SCHEMES[state.value("scheme")]]
 
 
-def _explain(source: Source, error: ValueError) -> Problem:
+def _explain(source: Source, error: ValueError) -> page.Problem:
     """Return the Problem for an error; if m is too large, its button sets the largest allowed m."""
     limits, design = [M_CAP], _design()
     if design.distinct:
@@ -113,12 +112,12 @@ def _explain(source: Source, error: ValueError) -> Problem:
         limits.append(LIVE)
     most = min(limits)
     if int(state.value("m")) <= most:
-        return Problem.of(error)
+        return page.Problem.of(error)
 
     def take() -> None:
         st.session_state["m"] = most
 
-    return Problem(state.spelled(error), (f"Take m = {count(most)}", take))
+    return page.Problem(state.spelled(error), (f"Take m = {count(most)}", take))
 
 
 def chosen_metric(result: Result, label: str, *, hidden: bool = False) -> int:

@@ -25,7 +25,6 @@ from sampledash.analyses.sliding import slopes
 from sampledash.analyses.source import Source
 from sampledash.comparison.means import exact_means
 from sampledash.dashboard import judged, page, ranks, sliders, state
-from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import UPLOAD
 from sampledash.dashboard.uploads import LOST, Upload, lost, uploaded
 from sampledash.lab.interactions import Interactions, synthetic
@@ -112,7 +111,7 @@ def _kept(key: str, make: Callable[[], T]) -> T | None:
     try:
         st.session_state[key] = make()
     except ValueError as error:
-        Problem.of(error).show()
+        page.Problem.of(error).show()
         if st.session_state.get(key) is not None:
             st.caption("Until then all stays as it was.")
     last: T | None = st.session_state.get(key)
@@ -174,8 +173,8 @@ def _interactions() -> Interactions:
     last = uploaded([file] if file else None, "_interactions_file")
     if last is None:
         if lost("interactions_file"):
-            raise Problem(LOST)
-        raise Problem("Choose a file of interactions to train on.", asking=True)
+            raise page.Problem(LOST)
+        raise page.Problem("Choose a file of interactions to train on.", asking=True)
     return _read(last)
 
 
@@ -320,7 +319,7 @@ def _working(
         for key in (key for key in asked if key in job.failed):
             failures.setdefault(state.spelled(job.failed[key]), []).append(asked[key])
         for sentence, systems in failures.items():
-            Problem(f"{listed(systems)}: {sentence}").show()
+            page.Problem(f"{listed(systems)}: {sentence}").show()
     if job.done:
         return lambda: None
 
@@ -505,7 +504,7 @@ def _sweeps(setup: lab.Setup) -> None:
     table = lab.swept(knob, points, state.current().k)
     st.markdown(f"**{words.swept(knob, table)}**")
     fig = pictures.swept(knob, table, dark=page.is_dark())
-    page.panels(fig, 3, key="lab_sweep", alt=words.swept(knob, table), dim=False)
+    page.panels(fig, 3, key="lab_sweep", alt=words.swept(knob, table))
     st.caption(words.TEXTS["swept"])
     page.take(table, f"sweep-{lab.SWEEPS[knob]}")
     if key not in _made():
@@ -513,7 +512,7 @@ def _sweeps(setup: lab.Setup) -> None:
     tops = lab.top_shares(knob, points)
     st.markdown(f"**{words.tops(tops)}**")
     fig = pictures.tops(tops, dark=page.is_dark())
-    page.panels(fig, 2, key="lab_tops", alt=words.tops(tops), dim=False)
+    page.panels(fig, 2, key="lab_tops", alt=words.tops(tops))
     st.caption(words.TEXTS["tops"])
     page.take(tops, f"topk-{lab.SWEEPS[knob]}")
 

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash.analyses import sliding
+from sampledash.analyses import sliding, theme
 from sampledash.analyses.learn import lesson as lessons
 from sampledash.analyses.learn.lesson import PAPER, Choice, Lesson, Link
 from sampledash.dashboard import page, state
@@ -161,7 +160,7 @@ def _look(place: DeltaGenerator, number: int) -> str:
 
 
 @st.cache_resource(max_entries=120, show_spinner="Computing the picture")
-def _made(number: int, view: str, revealed: bool, dark: bool, present: bool) -> go.Figure:
+def _made(number: int, view: str, revealed: bool, dark: bool, present: bool) -> theme.Picture:
     """Return the picture of a lesson, cached for all sessions."""
     if revealed:
         lessons.ahead(number).result()

@@ -17,10 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
-from sampledash.analyses import memory
+from sampledash.analyses import memory, theme
 from sampledash.dashboard import page, scripts, state
 from sampledash.report.numbers import unbroken
 from sampledash.types import Floats
@@ -61,13 +60,13 @@ class Frame:
     CSS properties for these elements.
     """
 
-    pictures: Mapping[str, go.Figure]
+    pictures: Mapping[str, theme.Picture]
     texts: Mapping[str, Sequence[str | Sequence[str]]]
     styles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def frame(
-    pictures: Mapping[str, go.Figure],
+    pictures: Mapping[str, theme.Picture],
     sentence: str | Sequence[str],
     numbers: Iterable[tuple[str, str, str]],
     styles: Mapping[str, Mapping[str, str]] | None = None,
@@ -167,7 +166,7 @@ def _tell(name: str, data: Mapping[str, Any]) -> None:
     _TELLING(key=f"tell_{name}", data=data, on_asked_change=lambda: None, height=1)
 
 
-def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:
+def _moving(fig: theme.Picture, lines: bool) -> dict[str, Any]:
     """Return the parts of a picture that a slider moves: traces, shapes, and names beside lines.
 
     A trace is given by its x and y; for a trace that does not move, None is given.

@@ -13,7 +13,6 @@ from itertools import zip_longest
 from typing import Any, TypeVar
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 from plotly.utils import PlotlyJSONEncoder
 
@@ -184,7 +183,7 @@ def is_dark() -> bool:
 
 
 def picture(
-    fig: go.Figure,
+    fig: theme.Picture,
     *,
     key: str,
     alt: str,
@@ -223,7 +222,7 @@ def _file(name: str) -> str:
     return "-".join(["sampledash", name, *settings]).replace(",", "").replace(" ", "-")
 
 
-def moving(fig: go.Figure, *, key: str, alt: str) -> None:
+def moving(fig: theme.Picture, *, key: str, alt: str) -> None:
     """Draw a picture whose slider, if it has one, works by mouse, touch and keyboard.
 
     Plotly's sliders work by mouse only. A small script lets the Tab key reach each slider, gives
@@ -234,10 +233,13 @@ def moving(fig: go.Figure, *, key: str, alt: str) -> None:
     st.html(f"<script>{scripts.load('sliding.js')}</script>", unsafe_allow_javascript=True)
 
 
-def panels(fig: go.Figure, count: int, *, key: str, alt: str, dim: bool, drags: str = "") -> None:
-    """Draw a picture with ``count`` panels; on a phone the reader swipes from panel to panel."""
+def panels(fig: theme.Picture, count: int, **options: Any) -> None:
+    """Draw a picture with ``count`` panels; on a phone the reader swipes from panel to panel.
+
+    ``options`` are those of :func:`picture`.
+    """
     with st.container(key=f"panels_{theme.across(count)}"):
-        picture(fig, key=key, alt=alt, dim=dim, drags=drags)
+        picture(fig, **options)
 
 
 def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:

@@ -16,8 +16,6 @@ from sampledash.analyses.estimate import pictures as estimate_pictures
 from sampledash.analyses.estimate import result as estimate
 from sampledash.analyses.memory import once
 from sampledash.analyses.paper import pictures, wild, words
-from sampledash.analyses.paper.pictures import Panel
-from sampledash.analyses.paper.words import ON_BOTH, PUBLISHED
 from sampledash.comparison.means import step_of
 from sampledash.correction import parse_correction
 from sampledash.dashboard import page, state
@@ -30,7 +28,7 @@ from sampledash.report.numbers import percent
 
 TABLES = (1, 2, 3, 4)
 FIGURES = tuple(f"Figure {i}" for i in range(1, 7))
-WILD = (ON_BOTH, PUBLISHED)
+WILD = (words.ON_BOTH, words.PUBLISHED)
 PAPERS = (*(f"Table {t}" for t in TABLES), *FIGURES, "The text", "Steck 2010", "Steck, Table 2")
 ITEMS = (*PAPERS, *WILD)
 DEFAULTS: dict[str, Any] = {"item": "Table 3", "cell_metric": METRICS_34[0], "times": 9}
@@ -83,7 +81,7 @@ def show() -> None:
     options: dict[str, Any] = {"default": DEFAULTS["item"], "key": "item", "bind": "query-params"}
     item = st.pills("Shown", list(ITEMS), required=True, wrap=True, **options) or DEFAULTS["item"]
     if item in WILD:
-        (_printed_twice if item == ON_BOTH else _published)(headline)
+        (_printed_twice if item == words.ON_BOTH else _published)(headline)
     else:
         _item(item, headline)
     if item in words.OPENS:
@@ -104,7 +102,7 @@ def _printed_twice(headline: DeltaGenerator) -> None:
         by = SORTED[page.segments("Sorted by the number", SORTED, "wild_by")]
     fig = pictures.on_both(cells[cells["k"] == k], by, page.is_dark())
     page.picture(fig, key="paper_on_both", alt=f"R@{k}. {holds}")
-    st.caption(words.TEXTS[ON_BOTH])
+    st.caption(words.TEXTS[words.ON_BOTH])
     page.cells(words.summary_rows(summary))
     page.take(cells.drop(columns="place"), "printed-on-both")
     systems = wild.systems().to_dict("records")
@@ -132,7 +130,7 @@ def _published(headline: DeltaGenerator) -> None:
         "On all items": rows["on_all"].map(percent),
     }
     page.cells(pd.DataFrame(lines))
-    st.caption(words.TEXTS[PUBLISHED])
+    st.caption(words.TEXTS[words.PUBLISHED])
     page.take(rows, "published-negatives")
     about = parse_metric("Recall@10"), estimate.TOGETHER, state.DEFAULTS["gamma"]
     question = estimate.Question(wild.published_samples(), *about, tuple(example(wild.NCF)))
@@ -192,7 +190,7 @@ def _figure(item: str) -> None:
             page.picture(fig, key=f"paper_real_{name}", alt=alt)
 
 
-def _panels(panels: Sequence[Panel]) -> None:
+def _panels(panels: Sequence[pictures.Panel]) -> None:
     """Draw panels, two in a row; a single panel takes the whole row."""
     for start in range(0, len(panels), 2):
         row = panels[start : start + 2]

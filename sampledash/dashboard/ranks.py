@@ -18,7 +18,6 @@ import streamlit as st
 
 from sampledash.analyses.source import OPTIONS, Source, expression
 from sampledash.dashboard import page, state
-from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import Upload, carry, pasted, template, upload
 from sampledash.readers.assemble import Opened, Reading
 from sampledash.readers.files import EXAMPLES, bundled, example, open_sources
@@ -69,7 +68,7 @@ _GOOD, _OPENED, _READINGS, _HOW = "_good_sets", "_opened", "_readings", "_readin
 _UNSURE = "_unsure"  # whether the page should ask the reader to check how the ranks were read
 
 
-def choose() -> tuple[Source | None, Problem | None]:
+def choose() -> tuple[Source | None, page.Problem | None]:
     """Draw the choice of ranks; return the ranks to show, and the problem of the current choice.
 
     In case of a problem, the last valid ranks are returned, or None if there are none yet.
@@ -88,7 +87,7 @@ def choose() -> tuple[Source | None, Problem | None]:
         try:
             source = st.session_state[_GOOD] = draws.get(chosen, partial(_bundled, chosen))()
         except ValueError as error:
-            return st.session_state.get(_GOOD), Problem.of(error)
+            return st.session_state.get(_GOOD), page.Problem.of(error)
     if not st.session_state[_UNSURE]:
         page.folded(source.key, _line(source))
     return source, None
@@ -127,7 +126,7 @@ def _served() -> Source:
         # evaluation has overwritten the file.
         ident = f"{path}|{os.stat(path).st_mtime_ns}"
     except OSError:
-        raise Problem(f"{name} is no longer there: choose another file") from None
+        raise page.Problem(f"{name} is no longer there: choose another file") from None
     return _source(ident, lambda: open_sources([path]), name, "read_rank_sets", repr(path))
 
 
@@ -154,7 +153,7 @@ def _pasted() -> Source:
     try:
         if not typed.strip():
             asking = "Paste the ranks of at least two systems, as in the example."
-            raise Problem(asking, asking=True)
+            raise page.Problem(asking, asking=True)
         ident, parse = f"typed-{hash(typed)}", partial(open_text, typed)
         source = _source(ident, parse, "your ranks", "parse_rank_text", repr(typed))
     except ValueError:
@@ -176,7 +175,7 @@ def _source(
     opened: Opened = once(_OPENED, ident, parse)
     sets = read(ident, opened, options).sets
     if len(sets) < 2:
-        raise Problem(TEXTS["alone"], asking=True)
+        raise page.Problem(TEXTS["alone"], asking=True)
     averaged = opened.repeated and options.get("runs") != "apart"
     return Source(sets, name, False, expression(function, argument, options), averaged)
 
@@ -224,11 +223,11 @@ def once(store: str, key: object, make: Callable[[], Any], doing: str = "Reading
     return made[key]
 
 
-def _remedies(error: ValueError, in_use: dict[str, Any]) -> Problem:
+def _remedies(error: ValueError, in_use: dict[str, Any]) -> page.Problem:
     """Return a Problem with an error's message and a button for each remedy, which sets options."""
     ways = error.ways if isinstance(error, ReadError) else {}
     buttons = [(label, partial(in_use.update, options)) for label, options in ways.items()]
-    return Problem(state.spelled(error), *buttons, asking=isinstance(error, MissingCandidates))
+    return page.Problem(state.spelled(error), *buttons, asking=isinstance(error, MissingCandidates))
 
 
 # ------------------------------------------------------------------------------------ preview

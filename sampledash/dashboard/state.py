@@ -26,7 +26,6 @@ from sampledash.metrics import Metric
 from sampledash.report import numbers as text
 from sampledash.report.templates import Sentences
 from sampledash.sampling import Sampling
-from sampledash.schemes import DEFAULT_SCHEME, Scheme
 
 VERSION = "1"
 say = Sentences(Path(__file__).with_suffix(".jinja"))
@@ -37,7 +36,7 @@ DEFAULTS: dict[str, Any] = {
     "m": 100,
     "k": 10,
     "gamma": 0.1,
-    "scheme": schemes.SCHEMES[DEFAULT_SCHEME].label,
+    "scheme": schemes.SCHEMES[schemes.DEFAULT_SCHEME].label,
     "odds": 2.0,
     "metrics": ["Recall@k", "NDCG", "AP"],
 }
@@ -65,7 +64,7 @@ class Settings:
     m: int
     k: int
     gamma: float
-    scheme: Scheme
+    scheme: schemes.Scheme
     odds: float
     chips: tuple[str, ...]
 

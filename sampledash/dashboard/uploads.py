@@ -12,7 +12,6 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile
 
 from sampledash.dashboard import page, state
-from sampledash.dashboard.page import Problem
 from sampledash.readers.assemble import Opened
 from sampledash.readers.files import bundled, open_sources
 from sampledash.report.escape import escaped
@@ -71,7 +70,7 @@ def upload(
     given = f"{key}_given"
     if last is None:
         gone = LOST if lost(key) else GONE if given in st.query_params else ""
-        raise Problem(gone or asking, asking=not gone)
+        raise page.Problem(gone or asking, asking=not gone)
     state.put_in_address(given, "1")
     if lost(key):  # the reader has chosen only some of the lost files again
         st.warning(LOST)

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sampledash.analyses import memory, theme
 from sampledash.auditing.audit import Audit, audit
@@ -27,7 +26,7 @@ def example() -> Audit:
     return audit(lists, taken[:, 0], train)
 
 
-def drawn(result: Audit, *, dark: bool = False) -> go.Figure:
+def drawn(result: Audit, *, dark: bool = False) -> theme.Picture:
     """Draw how often each tenth of the items was drawn, as a multiple of uniform draws."""
     c, tenths, x = theme.look(dark), result.deciles, list(range(len(result.deciles)))
     times = tenths["drawn"] / tenths["uniform"]

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from sampledash.analyses import theme
 from sampledash.analyses.consistency.result import Focus, Result
@@ -238,7 +237,9 @@ def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
     return say.legend(lines, theme.look(dark).ink, more)
 
 
-def tile_map(r: Result, pairs: list[int], focus: Focus | None = None, *, dark: bool) -> go.Figure:
+def tile_map(
+    r: Result, pairs: list[int], focus: Focus | None = None, *, dark: bool
+) -> theme.Picture:
     """Draw a tile for each of ``pairs`` and each metric; the tile in ``focus`` is marked."""
     rows = [row for x in range(len(r.metrics)) for row in r.rows(x, pairs)]
     names = [pair_name(*r.names(pair)) for pair in pairs]
@@ -259,7 +260,7 @@ def tiles(
     m_max: int,
     focus: tuple[int, int] | None = None,
     dark: bool = False,
-) -> go.Figure:
+) -> theme.Picture:
     """Draw tiles, a row per pair and a column per metric, that show the state of each pair.
 
     ``verdict`` has an entry per tile: all ``pairs`` by the first metric, then by the second, and so
@@ -320,7 +321,7 @@ def pair_name(first: str, second: str) -> str:
 
 def distribution(
     edges: Ints, systems: Sequence[str], shares: Floats, *, dark: bool = False
-) -> go.Figure:
+) -> theme.Picture:
     """Draw the share of relevant items in each range of ranks (Krichene & Rendle, Figure 5).
 
     ``edges`` are the last ranks of the ranges; ``shares`` has shape (edges, systems).
@@ -355,7 +356,7 @@ def chances(
     ends: Sequence[tuple[float, float]],
     *,
     dark: bool = False,
-) -> go.Figure:
+) -> theme.Picture:
     """Draw, as a dot, the chance that one sampled run shows the true order, for each pair.
 
     Bars show the range of this chance, ``ends``, if both systems share the negatives.
@@ -375,7 +376,7 @@ def chances(
     )
 
 
-def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
+def differences(rows: pd.DataFrame, *, dark: bool = False) -> theme.Picture:
     """Draw each pair's exact difference and interval, from rows of ``comparison.significance``."""
     c, ends = theme.look(dark), rows["interval"].tolist()
     colors = [c.green if low > 0 or high < 0 else c.orange for low, high in ends]
@@ -405,7 +406,7 @@ def _rows(
     dark: bool,
     xaxis: dict[str, Any],
     **layout: Any,
-) -> go.Figure:
+) -> theme.Picture:
     """Return a plot with a row for each pair: a dot at the value, over a bar from end to end.
 
     ``colors`` maps the names of dot and bar to their colours; ``texts`` are the values as text.
@@ -433,7 +434,7 @@ def _rows(
 
 def chance_over_m(
     m_values: Ints, series: Mapping[str, Floats], *, at: int, target: float, dark: bool = False
-) -> go.Figure:
+) -> theme.Picture:
     """Draw over m the chance that one sampled run shows the true order, a line for each pair.
 
     ``series`` maps the name of a pair to its chances at ``m_values``; NaN is skipped. Lines mark
@@ -482,7 +483,7 @@ class MeanLaw:
 
 def histogram(
     metric: str, systems: Sequence[tuple[str, Floats, MeanLaw, int]], *, dark: bool = False
-) -> go.Figure:
+) -> theme.Picture:
     """Draw each system's means in repeated runs as bars, and their exact distribution as a line.
 
     ``systems`` holds the name of each system, its means, their exact distribution, and the position

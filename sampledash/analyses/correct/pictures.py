@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sampledash.analyses import theme
 from sampledash.analyses.consistency import pictures as over_m
@@ -142,7 +141,7 @@ def tradeoff(
     *,
     marks: Mapping[str, float],
     dark: bool = False,
-) -> go.Figure:
+) -> theme.Picture:
     """Draw bias (solid) and standard deviation of the mean (dotted) over γ, m, n or |D|.
 
     Section 5.5 of Krichene & Rendle discusses this trade-off. ``x`` must increase, even for γ,
@@ -198,7 +197,7 @@ def tradeoff(
 
 def spectrum(
     title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
-) -> go.Figure:
+) -> theme.Picture:
     """Draw which share of each component of a metric a correction recovers from samples.
 
     The components are polynomials of the rank, of degrees 1..most (:mod:`sampledash.spectral`). An

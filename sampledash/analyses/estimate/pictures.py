@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from sampledash.analyses import theme
 from sampledash.analyses.estimate.result import Row
@@ -16,7 +15,7 @@ from sampledash.types import Floats, Ints
 _ROW = 58  # height of the row of a system, in pixels
 
 
-def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure:
+def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> theme.Picture:
     """Draw possible ranges of what ``title`` says, a row for each system, the first on top."""
     c = theme.look(dark)
     data: list[dict[str, Any]] = []
@@ -59,7 +58,7 @@ def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure:
 
 def ranks_below(
     ranks: Ints, estimated: Mapping[str, Floats], exact: Mapping[str, Floats], *, dark: bool = False
-) -> go.Figure:
+) -> theme.Picture:
     """Draw the share of relevant items up to each rank: estimated, and also exact where known."""
     data = []
     for place, (name, shares) in enumerate(estimated.items()):
@@ -80,7 +79,7 @@ def ranks_below(
     )
 
 
-def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
+def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> theme.Picture:
     """Draw bias, standard deviation and root mean squared error of a corrected mean over γ.
 
     ``table`` has a row per γ, first the suggested γ, 1/|D|, where |D| is the number of instances.

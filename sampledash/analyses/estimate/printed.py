@@ -10,13 +10,11 @@ from sampledash.analyses import memory
 from sampledash.analyses.estimate.result import DATA, FALLING, Result, narrowed, ranges
 from sampledash.comparison.means import expected_mean
 from sampledash.estimation import bounds as allowed
-from sampledash.estimation.bounds import Range
 from sampledash.estimation.linear_programme import Shape
 from sampledash.estimation.table_estimates import TableEstimate, estimate_from_table
 from sampledash.metrics import Metric
 from sampledash.readers import printed_table as readers
 from sampledash.readers.files import example
-from sampledash.readers.printed_table import PrintedTable
 from sampledash.report import estimates as words
 from sampledash.report.escape import system_name
 from sampledash.report.sentences import cutoff_holds_all
@@ -39,7 +37,7 @@ def example_table() -> str:
     return "\n".join(lines)
 
 
-def read_tables(text: str) -> list[PrintedTable]:
+def read_tables(text: str) -> list[readers.PrintedTable]:
     """Read printed tables; raise ValueError for too many systems, or a system without values."""
     tables = readers.read_tables(text)
     for table in tables:
@@ -69,7 +67,7 @@ def sampling_of(n: int, m: int, scheme: Scheme, *, corpus: bool) -> Sampling:
 class TableQuestion(NamedTuple):
     """The settings on which all results for a printed table depend."""
 
-    table: PrintedTable
+    table: readers.PrintedTable
     metric: Metric
     sampling: Sampling
     instances: int
@@ -85,7 +83,7 @@ class TableQuestion(NamedTuple):
             return None if None in spans else allowed.difference(spans)
         row, s = self.table.rows[i], self.sampling
 
-        def make() -> Range:
+        def make() -> allowed.Range:
             given: Any = (self.metric, row.values, s.n, s.m, row.decimals, None, shape, s.scheme)
             try:
                 return allowed.bounds_from_table(*given, instances=self.instances or None)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sampledash.analyses import theme
 from sampledash.analyses.line_names import name_at, names_at
@@ -89,7 +88,7 @@ def family(
     log: bool = True,
     height: int = theme.HEIGHT,
     dark: bool = False,
-) -> go.Figure:
+) -> theme.Picture:
     """Draw the exact and, for several m, the expected metric (Krichene & Rendle, Figure 3)."""
     c, sizes = theme.look(dark), sorted(curves)
     drawn = [*(theme.in_percent(curves[m]) for m in sizes), theme.in_percent(exact)]
@@ -129,7 +128,7 @@ def law_window(p: Floats) -> slice:
 
 def law(
     p: Floats, *, k: int | None, mean: float, observed: Ints | None = None, dark: bool = False
-) -> go.Figure:
+) -> theme.Picture:
     """Draw the distribution ``p`` of the sampled ranks 1..m+1 as bars.
 
     Bars up to the cutoff ``k`` are coloured. Bars show ``observed`` ranks if given, and dots ``p``.
@@ -167,7 +166,7 @@ def law(
     )
 
 
-def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.Figure:
+def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> theme.Picture:
     """Draw all items as a strip along the true rank, with the relevant item and drawn negatives.
 
     At most 400 ``negatives``, given by true rank, are shown on each side of the relevant item.
@@ -214,7 +213,7 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
     )
 
 
-def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> go.Figure:
+def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> theme.Picture:
     """Draw the probability of a true rank up to r, for each r, given the sampled rank."""
     c = theme.look(dark)
     y = theme.in_percent(below)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from sampledash.analyses import theme
 from sampledash.analyses.lab.result import TOP
@@ -139,7 +138,7 @@ def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
     return theme.beside(panels)
 
 
-def toys(dark: bool) -> go.Figure:
+def toys(dark: bool) -> theme.Picture:
     """Draw Table 1 of Steck (KDD 2010); a slider sets for how many users the taste is known."""
     c = theme.look(dark)
     user, movie = (places.ravel().tolist() for places in np.indices((_MOVIES, _MOVIES)))

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from sampledash.analyses import memory, theme
 from sampledash.analyses.consistency import pictures as consistency
@@ -39,12 +38,12 @@ _ROW = 17  # height of the row of a system printed on 1,000 and on 5,000 images,
 class Panel(NamedTuple):
     """A picture, its key on the page, and its description for screen readers."""
 
-    fig: go.Figure
+    fig: theme.Picture
     key: str
     alt: str
 
 
-def _exact(_: Metric, dark: bool) -> go.Figure:
+def _exact(_: Metric, dark: bool) -> theme.Picture:
     ranks = rank_grid(N, keep=[10, 11])
     data = [
         theme.curve(
@@ -64,7 +63,7 @@ def _exact(_: Metric, dark: bool) -> go.Figure:
     )
 
 
-def _toy(metric: Metric, dark: bool) -> go.Figure:
+def _toy(metric: Metric, dark: bool) -> theme.Picture:
     sets, protocol = example(TOY), Protocol.of({"scheme": WITH})
     grid = m_grid(N - 1, [DRAWN])
     orders = memory.orders((metric,), sets, N - 1, protocol, shared=True)
@@ -74,14 +73,14 @@ def _toy(metric: Metric, dark: bool) -> go.Figure:
     return consistency.curves(str(metric), grid, names, means, exact, **options)
 
 
-def _sampled(metric: Metric, dark: bool) -> go.Figure:
+def _sampled(metric: Metric, dark: bool) -> theme.Picture:
     ranks, negatives = rank_grid(N, keep=[10, 11]), (1, 10, 100, 1000)
     curves = {m: expected_curves((metric,), Sampling(N, m, WITH), ranks)[1][0] for m in negatives}
     options: dict[str, Any] = {"at": 100, "dark": dark, "height": _HEIGHT}
     return explore.family(metric, ranks, metric(ranks, N), curves, **options)
 
 
-def _corrected(metric: Metric, dark: bool) -> go.Figure:
+def _corrected(metric: Metric, dark: bool) -> theme.Picture:
     ranks, sampling = rank_grid(N, keep=[10, 11]), Sampling(N, M, WITH)
     names = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
     recipes = [parse_correction(name) for name in names]
@@ -90,7 +89,7 @@ def _corrected(metric: Metric, dark: bool) -> go.Figure:
     return correct.expectation(metric, ranks, metric(ranks, N), curves, **options)
 
 
-def _ranks(_: Metric, dark: bool) -> go.Figure:
+def _ranks(_: Metric, dark: bool) -> theme.Picture:
     sets = example(MOVIELENS)
     edges = consistency.rank_edges(max(int(x.n.max()) for x in sets), top=False)
     up_to = np.column_stack([rank_distribution_at(x, edges, ties="expected") for x in sets])
@@ -99,7 +98,7 @@ def _ranks(_: Metric, dark: bool) -> go.Figure:
 
 
 # Figure -> function that draws a panel, metrics (a panel each), key and text ({} is the metric).
-FIGURES: Mapping[str, tuple[Callable[[Metric, bool], go.Figure], Sequence[Metric], str, str]] = {
+FIGURES: Mapping[str, tuple[Callable[..., theme.Picture], Sequence[Metric], str, str]] = {
     "Figure 1": (_exact, _METRICS[:1], "figure_1", "AUC, AP, NDCG and Recall@10 over the rank."),
     "Figure 2": (_toy, _METRICS, f"{TOY}_{{}}", "{} of 3 systems over m."),
     "Figure 3": (_sampled, _METRICS, "3_{}", "Expected {} over the rank for four m."),
@@ -161,7 +160,7 @@ def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
     return panels
 
 
-def on_both(cells: pd.DataFrame, by: str, dark: bool) -> go.Figure:
+def on_both(cells: pd.DataFrame, by: str, dark: bool) -> theme.Picture:
     """Draw what is printed on 1,000 and on 5,000 images, and the ranges, one row for each system.
 
     ``cells`` are the rows of one cutoff of :func:`sampledash.analyses.paper.wild.ranges`, sorted by

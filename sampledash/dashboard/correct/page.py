@@ -15,12 +15,10 @@ from sampledash.analyses.correct.result import DEFAULTS, OWN, UNIFORM, Question,
 from sampledash.correction import LABELS, Correction
 from sampledash.dashboard import live, page, pins, sliders, state
 from sampledash.dashboard.correct import tabs
-from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import pasted
 from sampledash.grids import LIVE
 from sampledash.readers.pasted import weights_of_text
 from sampledash.report import numbers as text
-from sampledash.report.numbers import count
 from sampledash.report.sentences import cutoff_holds_all
 from sampledash.report.tables import vector_csv, vector_json
 from sampledash.report.templates import texts
@@ -133,7 +131,7 @@ def _question(given: Given | None) -> Question:
     """Return the settings as a question; raise a Problem to ask the reader before long fits."""
     chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
     if chosen["prior"] == OWN and given is None:
-        raise Problem(LACKING, asking=True)
+        raise page.Problem(LACKING, asking=True)
     q = check({key: state.value(key) for key in state.DEFAULTS}, chosen, given)
     fits = q.metric, q.sampling, q.drawn
     page.require_agreed(fits, q.sampling.m, "up to a minute for each fit")
@@ -247,7 +245,7 @@ def _numbers(q: Question) -> list[tuple[str, str, str]]:
     return [
         ("Average bias", words.size(bias2**0.5), bias),
         ("Scatter of one draw", words.size(variance**0.5), HELP["scatter"]),
-        (f"Scatter over {count(q.instances)}", scatter, HELP["scatter of the mean"]),
+        (f"Scatter over {text.count(q.instances)}", scatter, HELP["scatter of the mean"]),
         ("Largest value", words.size(float(values.max())), smallest),
     ]
 
@@ -265,7 +263,7 @@ def _prior_choice() -> Given | None:
     """Draw a field for weights; return the typed weights, or None if the field is empty."""
     about = (
         "A number for each rank 1..n, or a line rank,weight for each rank that has one. They need "
-        f"not sum to 1. A link carries up to {count(IN_LINK)} characters."
+        f"not sum to 1. A link carries up to {text.count(IN_LINK)} characters."
     )
     field = {"height": 120, "placeholder": PLACEHOLDER, "help": about}
     typed = pasted("Weights of the true ranks", key=WEIGHTS, address=WEIGHTS, **field)

@@ -5,7 +5,6 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.analyses.correct import pictures, result, words
-from sampledash.analyses.correct.result import Question
 from sampledash.correction import Correction
 from sampledash.dashboard import page
 from sampledash.estimation.estimate import full_cutoff
@@ -20,12 +19,12 @@ DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
 _HEAD = 8  # number of corrected values that the page shows
 
 
-def show(q: Question) -> None:
+def show(q: result.Question) -> None:
     """Draw the tabs; only the open tab is computed."""
     page.tabs(dict(zip(NAMES, (vector, tradeoffs, spectrum), strict=True)), "sheet", q)
 
 
-def vector(q: Question) -> None:
+def vector(q: result.Question) -> None:
     """Draw the first corrected values, a script that computes them, and all values to copy."""
     fit, plain = q.fit(), q.fit(Correction())
     st.markdown(words.vector_note(fit))
@@ -47,7 +46,7 @@ def vector(q: Question) -> None:
         page.code(words.function(fit), "vector_function", 140)
 
 
-def tradeoffs(q: Question) -> None:
+def tradeoffs(q: result.Question) -> None:
     """Draw bias and standard deviation of the mean metric against γ, m, n and |D| (instances).
 
     See Section 5.5 of Krichene & Rendle.
@@ -72,7 +71,7 @@ def tradeoffs(q: Question) -> None:
             page.picture(fig, key=f"correct_against_{symbol}", alt=alt)
 
 
-def spectrum(q: Question) -> None:
+def spectrum(q: result.Question) -> None:
     """Draw how much of each polynomial of a metric samples keep; explain the effect of the cutoff.
 
     A metric is a sum of polynomials of the rank (:mod:`sampledash.spectral`).

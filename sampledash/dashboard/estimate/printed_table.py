@@ -11,7 +11,6 @@ from sampledash.analyses.estimate import printed, review
 from sampledash.analyses.estimate.result import Result, Row
 from sampledash.dashboard import page, sliders, state
 from sampledash.dashboard.estimate import shared
-from sampledash.dashboard.page import Problem
 from sampledash.readers.printed_table import PrintedTable
 from sampledash.report.escape import escaped, system_name
 from sampledash.report.numbers import count, percent
@@ -42,11 +41,11 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     label, about = "Instances, if known", shared.HELP["table_instances"]
     with right:
         instances = page.whole_number(label, "table_instances", 0, help=about)
-    tables, wrong = list[PrintedTable](), Problem(_NO_TABLE, asking=True)
+    tables, wrong = list[PrintedTable](), page.Problem(_NO_TABLE, asking=True)
     try:
         tables = printed.read_tables(text) if text.strip() else []
     except ValueError as error:
-        wrong = Problem.of(error)
+        wrong = page.Problem.of(error)
     table = tables[0] if tables else None
     if len(tables) > 1:
         titles = [table.title for table in tables]

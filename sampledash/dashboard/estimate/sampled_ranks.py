@@ -12,12 +12,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.analyses import memory
 from sampledash.analyses.estimate import pictures, result
-from sampledash.analyses.estimate.result import DATA
 from sampledash.analyses.paper.wild import NCF, published_samples
 from sampledash.correction import USABLE, usable, weighs
 from sampledash.dashboard import page, sliders, state
 from sampledash.dashboard.estimate import shared
-from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import NOT_KNOWN, ask_n
 from sampledash.dashboard.uploads import carry, pasted, template, upload
 from sampledash.estimation.bounds import decided
@@ -88,14 +86,14 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     with options:
         st.selectbox("Estimate by", list(result.METHODS), width=320, **shared.linked("estimator"))
         shared.ask_candidates()
-    given: Given | Problem
+    given: Given | page.Problem
     try:
         with chosen:
             given = _choose(row)
     except ValueError as error:
-        given = Problem.of(error)
+        given = page.Problem.of(error)
     unknown = None if shared.is_corpus() else _UNKNOWN
-    n, m = (unknown, "") if isinstance(given, Problem) else (given.n, given.m)
+    n, m = (unknown, "") if isinstance(given, page.Problem) else (given.n, given.m)
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric")]
     numbers += ["gamma"] * weighs(state.value("estimator", CHOICES))
     with place:
@@ -105,7 +103,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     page.note(page_defaults)
 
     def check() -> result.Question:
-        if isinstance(given, Problem):
+        if isinstance(given, page.Problem):
             raise given
         metric = shared.metric_asked()
         method, weight = state.value("estimator", CHOICES), state.current().gamma
@@ -113,18 +111,18 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
             sets, true = given.read()
             shown = _shown(sets, given.ident)
         if not shown:
-            raise Problem("Choose at least one system to show.", asking=True)
+            raise page.Problem("Choose at least one system to show.", asking=True)
         if method in USABLE:
             usable(method, weight)
         return result.Question(shown, metric, method, weight, true, shared.is_corpus())
 
-    def explain(error: ValueError) -> Problem:
+    def explain(error: ValueError) -> page.Problem:
         if isinstance(error, ZeroBasedRanks) and isinstance(given, Given):
-            shift, label = {_SHIFT: given.ident}, "The ranks count from 0: add 1"
-            return Problem(state.spelled(error), (label, lambda: st.session_state.update(shift)))
+            shift = partial(st.session_state.update, {_SHIFT: given.ident})
+            return page.Problem(state.spelled(error), ("The ranks count from 0: add 1", shift))
         if isinstance(error, MissingCandidates | MissingNegatives):
-            return Problem(state.spelled(error), asking=True)
-        return Problem.of(error)
+            return page.Problem(state.spelled(error), asking=True)
+        return page.Problem.of(error)
 
     doing = "What these samples leave open"
     asked = check, result.compute, doing, explain
@@ -188,7 +186,7 @@ def _typed() -> tuple[str, Callable[[], Opened]]:
     if len(typed) > MOST_IN_LINK:
         st.caption(f"Up to {count(MOST_IN_LINK)} characters travel in a link; these do not.")
     if not typed.strip():
-        raise Problem("Paste sampled ranks, as in the example.", asking=True)
+        raise page.Problem("Paste sampled ranks, as in the example.", asking=True)
     return f"typed-{hash(typed)}", lambda: open_text(typed)
 
 
@@ -197,7 +195,7 @@ def _one_run() -> Given:
     left, right = st.columns([1, 5], vertical_alignment="bottom")
     with left:
         seed = page.whole_number("Seed", "draw_seed", 1, help=shared.HELP["draw_seed"])
-    true = tuple(example(DATA))
+    true = tuple(example(result.DATA))
 
     def read() -> tuple[Sets, tuple[RankSet, ...]]:
         m, drawn = state.current().m, shared.scheme()
@@ -207,11 +205,11 @@ def _one_run() -> Given:
             rng = np.random.default_rng(seed)
             return tuple(sample_ranks(ranks, m, rng, fit_scheme=drawn) for ranks in true)
 
-        sets = memory.cached(("run", DATA, m, drawn, seed), draw, shared=True)
+        sets = memory.cached(("run", result.DATA, m, drawn, seed), draw, shared=True)
         right.caption(words.say.about_example(len(true[0]), m, seed))
         return sets, true
 
-    return Given(DATA, shared.mean_n(), "", read)
+    return Given(result.DATA, shared.mean_n(), "", read)
 
 
 def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:

@@ -13,7 +13,6 @@ from sampledash.analyses.choices import CANDIDATES
 from sampledash.analyses.estimate import pictures
 from sampledash.analyses.estimate.result import DATA, Result
 from sampledash.dashboard import page, sliders, state
-from sampledash.dashboard.page import Problem
 from sampledash.estimation.bounds import Range
 from sampledash.metrics import Metric
 from sampledash.readers.files import example
@@ -72,7 +71,7 @@ def scheme() -> Scheme:
 def metric_asked() -> Metric:
     settings = state.current()
     if SCHEMES[scheme()].weighted:
-        raise Problem(_POPULARITY)
+        raise page.Problem(_POPULARITY)
     return choices.chip_metric(state.value("metric", DEFAULTS), settings.k, settings.n)
 
 
@@ -83,7 +82,7 @@ def answered(
     check: Callable[[], Any],
     compute: Callable[[Any, Progress], Result[Any]],
     doing: str,
-    explain: Callable[[ValueError], Problem] = Problem.of,
+    explain: Callable[[ValueError], page.Problem] = page.Problem.of,
 ) -> tuple[Result[Any] | None, bool]:
     """Draw sentence (in ``headline``) and picture (in ``found``); return answer, and if outdated.
 

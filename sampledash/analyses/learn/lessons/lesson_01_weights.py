@@ -2,12 +2,9 @@
 
 from typing import Any
 
-import plotly.graph_objects as go
-
 import sampledash as sd
 from sampledash.analyses import sliding, theme
 from sampledash.analyses.learn.lesson import N, Numbers
-from sampledash.analyses.sliding import Curve
 from sampledash.grids import rank_grid
 
 VISITED = (1, 2, 3, 5, 10, 11, 20, 50, 100, 101, 200, 500, 1000)
@@ -27,14 +24,14 @@ def numbers(variant: str) -> Numbers:
     return values
 
 
-def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw four metrics over the rank; in grey until the answer is revealed."""
     ranks = rank_grid(TOP, keep=VISITED)
     grey = {"color": theme.look(dark).muted, "width": 2.5}
     curves = []
     for metric in map(sd.parse_metric, ("AUC", "NDCG", "AP", "Recall@10")):
         line = theme.metric_line(metric, dark) if revealed else grey
-        curves.append(Curve(str(metric), metric(ranks, N), line))
+        curves.append(sliding.Curve(str(metric), metric(ranks, N), line))
     axes = {"xaxis": theme.rank_axis(TOP, title="rank"), "yaxis": theme.percent_axis()}
     layout: dict[str, Any] = {**axes, "revision": "weights", "dark": dark}
     if not revealed:

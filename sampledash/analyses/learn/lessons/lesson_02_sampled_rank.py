@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding, theme
 from sampledash.analyses.explore.result import negatives, sampled_ranks
 from sampledash.analyses.learn.lesson import WITHOUT, M, N, Numbers
 from sampledash.analyses.learn.lessons.lesson_03_softness import half_way
-from sampledash.analyses.sliding import scatter
 from sampledash.report.numbers import count, decimal
 
 RANK = 100
@@ -38,7 +36,7 @@ def numbers(variant: str) -> Numbers:
     }
 
 
-def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw one sample or, if ``revealed``, a histogram of sampled ranks, and their distribution."""
     sampling = sd.Sampling(N, M, WITHOUT)
     seen = sampled_ranks(sampling, RANK, SEED, SIZES[-1])
@@ -54,11 +52,11 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
         text = f"sampled rank {count(seen[0])}" if size == 1 else f"average {decimal(drawn.mean())}"
         share = np.bincount(drawn, minlength=WIDEST + 1)[1 : WIDEST + 1] / size
         bars = {**bar, "y": (100 * share).tolist()}
-        hidden = scatter("markers", x, [None] * WIDEST, marker=ink)
+        hidden = sliding.scatter("markers", x, [None] * WIDEST, marker=ink)
         title = f"<b>{count(size)} draw{'s' * (size > 1)}</b>: {text}"
         steps[count(size)] = [bars, hidden], title
     mean = 1 + M * float(sampling.share_above(RANK))
-    law = scatter("markers", x, (100 * sampling.pmf(RANK)[:WIDEST]).tolist(), marker=ink)
+    law = sliding.scatter("markers", x, (100 * sampling.pmf(RANK)[:WIDEST]).tolist(), marker=ink)
     title = f"<b>The law</b> (dots): mean {decimal(mean)}<br>true rank {count(RANK)}"
     steps["law"] = [bars, law], title
     layout: dict[str, Any] = {"revision": "learn-draws", "bargap": 0.2, "dark": dark}
@@ -67,16 +65,16 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     return sliding.sliding([], steps, count(SIZES[0]), prefix="draws: ", **layout)
 
 
-def _catalogue(negatives: list[int], dark: bool) -> go.Figure:
+def _catalogue(negatives: list[int], dark: bool) -> theme.Picture:
     """Draw all items as a strip, with a diamond for the relevant item and ticks for negatives."""
     c = theme.look(dark)
     tick = {"symbol": "line-ns", "size": 22, "color": c.blue, "line": {"color": c.blue, "width": 2}}
     edge = {"color": c.page, "width": 2}
     diamond = {"symbol": "diamond", "size": 18, "color": c.vermillion, "line": edge}
     data = [
-        scatter("lines", [1, N], [0, 0], line={"color": c.grid, "width": 16}),
-        scatter("markers", negatives, [0] * len(negatives), marker=tick),
-        scatter("markers", [RANK], [0], cliponaxis=False, marker=diamond),
+        sliding.scatter("lines", [1, N], [0, 0], line={"color": c.grid, "width": 16}),
+        sliding.scatter("markers", negatives, [0] * len(negatives), marker=tick),
+        sliding.scatter("markers", [RANK], [0], cliponaxis=False, marker=diamond),
     ]
     item = sliding.colored(f"◆ the item at rank {count(RANK)}", c.vermillion)
     title = f"{item}<br>{sliding.colored(f'┃ {count(M)} drawn negatives', c.blue)}"

@@ -3,13 +3,11 @@
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding, theme
 from sampledash.analyses.explore import words as explore
 from sampledash.analyses.learn.lesson import CHIPS, WITHOUT, M, N, Numbers
-from sampledash.analyses.sliding import Curve
 from sampledash.grids import jumps, rank_grid
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
@@ -60,14 +58,14 @@ def numbers(variant: str) -> Numbers:
     }
 
 
-def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw the exact metric over the rank and, if ``revealed``, the expected sampled metric."""
     metric = sd.parse_metric(variant)
     keep = {FAR, *([] if metric.k is None else [metric.k, metric.k + 1])}
     keep.update(x for m in LADDER[:-1] for x in jumps(sd.Sampling(N, m, WITHOUT), metric)[::4])
     ranks = rank_grid(N, top=TOP, keep=sorted(keep))
     place = int(np.searchsorted(ranks, FAR))
-    exact = Curve("exact", metric(ranks, N), theme.exact_line(dark, 2.5))
+    exact = sliding.Curve("exact", metric(ranks, N), theme.exact_line(dark, 2.5))
     true = f"all items {percent(float(exact.y[place]))}"
     head = f"<b>{metric} at rank {count(FAR)}</b>"
     upright = theme.upright(FAR, theme.look(dark).muted, dash="dot")
@@ -78,7 +76,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     line = theme.metric_line(metric, dark) | {"dash": "solid", "width": 3.5}
     steps = {}
     for m in LADDER:
-        curve = Curve("sampled", sampled(metric, ranks, m), line)
+        curve = sliding.Curve("sampled", sampled(metric, ranks, m), line)
         legend = f"<b>{count(m)} negatives {percent(float(curve.y[place]))}</b>"
         title = f"{head}   ╌╌ {true}<br>{sliding.colored(legend, curve.color)}"
         steps[count(m)] = sliding.lines(ranks, [curve]), title

@@ -3,13 +3,11 @@
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding, theme
 from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, N, Numbers, movielens, order
 from sampledash.analyses.learn.lessons.lesson_03_softness import sampled
-from sampledash.analyses.sliding import Curve
 from sampledash.grids import rank_grid
 from sampledash.report.numbers import count
 from sampledash.report.sentences import negatives
@@ -39,15 +37,15 @@ def numbers(variant: str) -> Numbers:
     }
 
 
-def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw AUC, NDCG and AP over the rank: exact or, if ``revealed``, for m negatives."""
     metrics = [sd.parse_metric(name) for name in ("AUC", "NDCG", "AP")]
     ranks = np.unique(np.r_[rank_grid(N), np.linspace(1, N, 100).round().astype(np.int64)])
 
-    def drawn(m: int) -> list[Curve]:
+    def drawn(m: int) -> list[sliding.Curve]:
         heights = (sampled(metric, ranks, m) for metric in metrics)
         shares = [(y - y[-1]) / (y[0] - y[-1]) for y in heights]
-        return list(map(Curve, map(str, metrics), shares, lines))
+        return list(map(sliding.Curve, map(str, metrics), shares, lines))
 
     wide = zip((9, 5, 2.5), metrics, strict=True)
     lines = [theme.metric_line(metric, dark) | {"width": width} for width, metric in wide]

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding, theme
@@ -75,7 +74,7 @@ def _tex(values: list[float]) -> str:
     return r",\quad ".join(f"{name} = {v:.3f}" for name, v in zip("ABC", values, strict=True))
 
 
-def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw the exact metric of A, B and C or, if ``revealed``, the expected sampled metric over m.
 
     The picture over m is Figure 2 of Krichene & Rendle.

@@ -3,7 +3,6 @@
 from functools import lru_cache
 
 import numpy as np
-import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding, theme
@@ -49,7 +48,7 @@ def numbers(variant: str) -> Numbers:
     }
 
 
-def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw each recommender's exact mean and, if ``revealed``, its means in repeated runs."""
     sets, names, exact, *_ = movielens()
     true, worst = ranking(names, exact), int(np.argmin(exact))

@@ -3,12 +3,9 @@
 from functools import lru_cache
 from typing import Any
 
-import plotly.graph_objects as go
-
 import sampledash as sd
 from sampledash.analyses import sliding, theme
 from sampledash.analyses.learn.lesson import WITHOUT, M, N, Numbers, movielens
-from sampledash.analyses.sliding import Curve
 from sampledash.grids import rank_grid
 from sampledash.report.numbers import gamma, percent
 
@@ -47,13 +44,13 @@ def numbers(variant: str) -> Numbers:
     }
 
 
-def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw exact and expected uncorrected AP over the rank; if ``revealed``, also corrected AP."""
     ranks = rank_grid(N)
     raw_line = theme.correction_line("uncorrected", dark)
     line = theme.correction_line("bias-variance", dark) | {"width": 3.5}
-    exact = Curve("exact", sd.parse_metric("AP")(ranks, N), theme.exact_line(dark, 2.5))
-    raw = Curve("uncorrected", fit(None).expected(ranks), raw_line)
+    exact = sliding.Curve("exact", sd.parse_metric("AP")(ranks, N), theme.exact_line(dark, 2.5))
+    raw = sliding.Curve("uncorrected", fit(None).expected(ranks), raw_line)
     head = f"╌╌ all items   {sliding.colored('━ uncorrected', raw.color)}"
     layout: dict[str, Any] = {"revision": "corrections", "dark": dark}
     layout["xaxis"] = theme.rank_axis(N, most=5)
@@ -62,7 +59,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
         return sliding.before(ranks, [exact, raw], head, **layout)
     steps = {}
     for weight in GAMMAS:
-        curve = Curve("corrected", fit(weight).expected(ranks), line)
+        curve = sliding.Curve("corrected", fit(weight).expected(ranks), line)
         bias, std = errors(weight)
         legend = f"━ γ = {gamma(weight)}: bias {percent(bias)}, scatter {percent(std)}"
         title = f"{head}<br><b>{sliding.colored(legend, curve.color)}</b>"

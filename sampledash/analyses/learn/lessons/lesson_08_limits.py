@@ -3,12 +3,10 @@
 from functools import lru_cache
 
 import numpy as np
-import plotly.graph_objects as go
 
 import sampledash as sd
-from sampledash.analyses import sliding
+from sampledash.analyses import sliding, theme
 from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens
-from sampledash.analyses.sliding import Range, from_to
 from sampledash.report.numbers import count
 
 SEED, MANY = 1, 100
@@ -22,14 +20,14 @@ def run(m: int) -> tuple[sd.SampledRankSet, ...]:
 
 
 @lru_cache(maxsize=8)
-def ranges(m: int) -> tuple[list[Range], list[Range]]:
+def ranges(m: int) -> tuple[list[sliding.Range], list[sliding.Range]]:
     """Return each system's ranges: without assumption, and if no rank is rarer than a worse one."""
     falling = [sd.bounds(METRIC, srs, shape="non-increasing") for srs in run(m)]
     return [sd.bounds(METRIC, srs) for srs in run(m)], falling
 
 
 @lru_cache(maxsize=1)
-def with_more_users() -> Range:
+def with_more_users() -> sliding.Range:
     """Return the range that the first system's metric would have with ``MANY`` times the users.
 
     The additional users repeat the true ranks, with expected counts of the sampled ranks.
@@ -50,15 +48,15 @@ def numbers(variant: str) -> Numbers:
         "users": len(movielens().sets[0]),
         "many": MANY,
         "name": movielens().names[0],
-        "free": from_to(free),
-        "more": from_to(with_more_users()),
-        "assumed": from_to(falling),
+        "free": sliding.from_to(free),
+        "more": sliding.from_to(with_more_users()),
+        "assumed": sliding.from_to(falling),
         "exact": movielens().exact[0],
         "seed": SEED,
     }
 
 
-def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw each system's exact metric and, if ``revealed``, the range that one run allows."""
     _, names, exact, *_ = movielens()
     if not revealed:
@@ -68,7 +66,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     for m in VISITED:
         free, falling = ranges(m)
         title = (
-            f"<b>{names[0]}, m = {count(m)}: {from_to(free[0])}</b>"
+            f"<b>{names[0]}, m = {count(m)}: {sliding.from_to(free[0])}</b>"
             "<br>wide: no assumption, narrow: with it, ┃ truth"
         )
         steps[count(m)] = sliding.ranges(free, falling, exact, dark), title

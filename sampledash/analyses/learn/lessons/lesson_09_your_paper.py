@@ -3,7 +3,6 @@
 from functools import cache
 
 import numpy as np
-import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding, theme
@@ -39,7 +38,7 @@ def numbers(variant: str) -> Numbers:
     }
 
 
-def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw each pair's exact difference or, if ``revealed``, its expected difference over m."""
     sets, names, exact, *_, (_, _, right_from) = movielens()
     m_values = movielens().visited(*VISITED, right_from - 1, needed())

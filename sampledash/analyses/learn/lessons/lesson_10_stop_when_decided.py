@@ -4,7 +4,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 import sampledash as sd
 from sampledash.analyses import sliding, theme
@@ -53,13 +52,13 @@ def numbers(variant: str) -> Numbers:
     }
 
 
-def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw one user's scored candidates or, over m, the share of users whose Recall can be 1."""
     ranks = {LOOKS[0]: RANK, LOOKS[1]: HIT}
     return _one(ranks[variant], revealed, dark) if variant in ranks else _all(dark)
 
 
-def _one(rank: int, revealed: bool, dark: bool) -> go.Figure:
+def _one(rank: int, revealed: bool, dark: bool) -> theme.Picture:
     c, total = theme.look(dark), CANDIDATES - 1
     rows, bare = -(-total // ACROSS), {"showgrid": False, "zeroline": False, "fixedrange": True}
 
@@ -97,7 +96,7 @@ def _one(rank: int, revealed: bool, dark: bool) -> go.Figure:
     return sliding.sliding([waiting], steps, count(0), prefix="looked at: ", gap=20, **layout)
 
 
-def _all(dark: bool) -> go.Figure:
+def _all(dark: bool) -> theme.Picture:
     sets, names, _, most, _ = movielens()
     m_values = movielens().visited(*VISITED)
     grid = m_grid(m_values[-1], m_values)

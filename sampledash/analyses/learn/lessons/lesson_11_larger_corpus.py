@@ -3,13 +3,10 @@
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-import plotly.graph_objects as go
-
 import sampledash as sd
-from sampledash.analyses import sliding
+from sampledash.analyses import sliding, theme
 from sampledash.analyses.learn.lesson import METRIC, Numbers
 from sampledash.analyses.paper.wild import CUTOFFS, M, N, systems
-from sampledash.analyses.sliding import Range, from_to
 from sampledash.report.numbers import count, percent
 
 SIZES = (1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
@@ -20,8 +17,8 @@ NAMES = ("VSRN BUTD", "CASC ResNet", "CSE ResNet")
 class Allowed(NamedTuple):
     """Values of ``METRIC`` that the printed numbers allow on a corpus: two ranges, an estimate."""
 
-    free: Range
-    falling: Range
+    free: sliding.Range
+    falling: sliding.Range
     estimate: float
 
 
@@ -64,14 +61,14 @@ def numbers(variant: str) -> Numbers:
         "on_all": on_all,
         "naive": on_sample - on_all,
         "fifth": on_sample * (M + 1) / N,
-        "free": from_to(whole.free),
-        "assumed": from_to(whole.falling),
+        "free": sliding.from_to(whole.free),
+        "assumed": sliding.from_to(whole.falling),
         "estimate": whole.estimate,
         "lost": lost[most],
     }
 
 
-def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw the printed metric on 1,000 images and, if ``revealed``, what it allows on more."""
     on_sample, on_all = ([printed()[name][f"r10_{x}"] for name in NAMES] for x in ("1k", "5k"))
     shown = [name.split()[0] for name in NAMES]
@@ -85,7 +82,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
         known = {M + 1: on_sample, N: on_all}.get(n)
         title = (
             f"<b>{shown[0]} on {count(n)}: estimated {percent(values[0].estimate)}</b>"
-            f"<br>{from_to(values[0].free)}; narrow: if ranks fall off"
+            f"<br>{sliding.from_to(values[0].free)}; narrow: if ranks fall off"
             f"{', ┃ printed' if known else ''}"
         )
         steps[count(n)] = sliding.ranges(wide, narrow, known or estimates, dark), title
