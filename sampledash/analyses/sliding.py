@@ -62,7 +62,7 @@ def sliding(
     order. The slider starts at the step with the label ``begin``, which is shown after ``prefix``.
     ``gap`` is the room in pixels for the labels of the x axis, above the slider.
     """
-    c, (begun, first_title) = theme.look(dark), steps[begin]
+    begun, top = steps[begin]
     moving = list(range(len(fixed), len(fixed) + len(begun)))
     margin = {"l": 8, "r": 16, "t": TITLE, "b": 8, **layout.pop("margin", {})}
     data = [*fixed, *begun]
@@ -75,25 +75,16 @@ def sliding(
         frames.append({"name": label, "data": moved, "traces": moving, "layout": head})
         places.append({"label": label, "method": "animate", "args": [[label], at_once]})
     fig.frames = frames
-    slider = {
-        "active": list(steps).index(begin),
-        "steps": places,
-        "currentvalue": {"prefix": prefix, "font": {"size": 17, "color": c.ink}, "offset": 10},
-        "transition": still,
-        "pad": {"l": 12, "r": 12, "t": gap, "b": 4},
-        "font": {"size": 12, "color": c.muted},
-        "ticklen": 4,
-        "minorticklen": 4,
-        "tickcolor": c.muted,
-        "bgcolor": c.blue,
-        "activebgcolor": c.vermillion,
-        "bordercolor": c.grid,
-    }
+    slider = theme.styles(dark)["slider"] | {"active": list(steps).index(begin), "steps": places}
+    slider["currentvalue"] = slider["currentvalue"] | {"prefix": prefix}
+    slider["pad"] = slider["pad"] | {"t": gap}
     # Plotly fits the margins, because labels change with the step and are larger on a projector.
-    fit = {"xaxis_automargin": True, "yaxis_automargin": True}
-    fig.update_layout(
-        sliders=[slider] * (len(steps) > 1), title=heading(first_title, height), **fit
-    )
+    fit = {
+        "xaxis_automargin": True,
+        "yaxis_automargin": True,
+        "title": heading(top, height),
+    }
+    fig.update_layout(sliders=[slider] * (len(steps) > 1), **fit)
     return fig
 
 

@@ -9,11 +9,14 @@ line in "ink", the colour of text. The background of pictures is transparent.
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
+from pathlib import Path
+from string import Template
 from typing import Any
 
 import numpy as np
@@ -25,7 +28,6 @@ from sampledash.metrics import KINDS, Metric
 from sampledash.report.numbers import short_count
 from sampledash.types import Floats, Ints
 
-FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Roboto, Helvetica, Arial, sans-serif'
 HEIGHT = 360
 
 
@@ -44,19 +46,12 @@ class Look:
     purple: str
     orange: str
     # Colours of the smallest and the largest m, in a picture with a curve for each of several m.
-    family: tuple[str, str]
+    family: Sequence[str]
 
 
-LIGHT = Look(
-    ink="#1c2530", muted="#6a7683", grid="#e3e7eb", paper="#ffffff", page="#ffffff",
-    blue="#0072b2", vermillion="#c94400", green="#00805d", purple="#a8528a", orange="#937000",
-    family=("#3579b1", "#063f73"),
-)  # fmt: skip
-DARK = Look(
-    ink="#f0f4f8", muted="#9aa6b2", grid="#2b3540", paper="#1a2129", page="#11161c",
-    blue="#5cb3f0", vermillion="#ff8a4c", green="#35c79b", purple="#e09bc6", orange="#f0b429",
-    family=("#4a8fc7", "#cfe8fb"),
-)  # fmt: skip
+# Colours, and parts of Plotly's layout in which a name such as $ink stands for a colour.
+_STYLES = Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
+LIGHT, DARK = (Look(**json.loads(_STYLES)[name]) for name in ("light", "dark"))
 
 _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
@@ -128,29 +123,11 @@ def _hex(parts: Floats) -> str:
     return "#" + "".join(f"{round(p):02x}" for p in parts.tolist())
 
 
-@lru_cache(maxsize=2)
-def template(dark: bool) -> dict[str, Any]:
-    """Return the Plotly template: the default layout that all pictures share."""
-    c = look(dark)
-    ticks = {"ticks": "outside", "tickcolor": c.muted, "ticklen": 4}
-    lines = {"gridcolor": c.grid, "zeroline": False, "linecolor": c.muted, "showline": True}
-    text = {"family": FONT, "size": 14, "color": c.ink}
-    font, title = {"color": c.muted, "size": 13}, {"font": {"size": 14}, "standoff": 8}
-    axis = {**lines, **ticks, "automargin": False, "tickfont": font, "title": title}
-    return {
-        "layout": {
-            "font": text,
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "colorway": [getattr(c, name) for name in _SYSTEM],
-            "xaxis": {**axis, "showgrid": False},
-            "yaxis": {**axis, "showline": False, "ticks": ""},
-            "hoverlabel": {"bgcolor": c.paper, "font": text},
-            "showlegend": False,
-            "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-            "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": c.muted, "activecolor": c.ink},
-        }
-    }
+@cache
+def styles(dark: bool) -> dict[str, Any]:
+    """Return parts of Plotly's layout by name, such as the ``template`` that all pictures share."""
+    parts: dict[str, Any] = json.loads(Template(_STYLES).substitute(vars(look(dark))))
+    return parts
 
 
 def figure(
@@ -177,7 +154,7 @@ def figure(
         data,
         {
             "margin": margin | {side: max(margin[side], need) for side, need in room.items()},
-            "template": template(dark),
+            "template": styles(dark)["template"],
             "height": height,
             "title": {"text": text, **at, "yanchor": "top", "pad": {"t": 4}, "font": font},
             "uirevision": revision,
