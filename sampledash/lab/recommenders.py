@@ -1,9 +1,10 @@
 """Recommenders: each has a name, hyperparameters ("knobs"), a text form and a training function."""
 
+import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,6 @@ from sampledash.lab.interactions import Interactions, require_interactions
 from sampledash.lab.models import Chance, Factors, OneList, Part, Training, TrainingProgress
 from sampledash.lab.neighbours import ease, item_cosine, with_data
 from sampledash.types import Floats
-
-KRICHENE = "Krichene & Rendle, KDD 2020, section 9"
-STECK = "Steck, KDD 2010"
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,8 @@ class Recommender:
     @property
     def knobs(self) -> Mapping[str, float]:
         """The value of each knob (hyperparameter), by the name of the knob."""
-        return {k.name: x for k, x in zip(self.kind.knobs, self.values, strict=True)}
+        pairs = zip(self.kind.knobs, self.values, strict=True)
+        return {k.name: int(x) if k.whole and x < np.inf else x for k, x in pairs}
 
     def train(self, interactions: Interactions, seed: int = 0) -> Training:
         """Train on interactions, as a generator that can be abandoned at any step.
@@ -186,30 +185,22 @@ def parse_recommender(text: str) -> Recommender:
     return recommender(name, **knobs)
 
 
-def _ials(
-    data: Interactions, seed: int, d: float, alpha: float, reg: float, sweeps: float
-) -> Training:
+def _ials(data: Interactions, seed: int, alpha: float, reg: float, **size: Any) -> Training:
     # iALS adds α ŷ² to the loss of every pair, so the loss of an observed pair is
     # (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
     matrix = with_data(data.matrix, np.full(data.matrix.nnz, 1 / (1 + alpha)))
-    loss = WeightedLoss(1 + alpha, alpha, reg, False)
-    return weighted_als(matrix, loss, d=int(d), sweeps=int(sweeps), seed=seed)
+    return weighted_als(matrix, WeightedLoss(1 + alpha, alpha, reg, False), seed=seed, **size)
 
 
 def regression(
-    data: Interactions,
-    seed: int,
-    d: float,
-    rm: float,
-    reg: float,
-    sweeps: float,
-    wm: float = 0.0,
-    start: Factors | None = None,
+    data: Interactions, seed: int, rm: float, reg: float, wm: float = 0.0, **options: Any
 ) -> Part[Factors]:
-    """Train AllRank-Regression, optionally from given factors; predicted rating: rm + score."""
+    """Train AllRank-Regression; predicted rating: rm + score.
+
+    ``options`` are those of :func:`~sampledash.lab.factors.weighted_als`.
+    """
     matrix = with_data(data.matrix, data.matrix.data - rm)
-    loss = WeightedLoss(1.0, wm, reg, True)
-    return weighted_als(matrix, loss, d=int(d), sweeps=int(sweeps), seed=seed, start=start)
+    return weighted_als(matrix, WeightedLoss(1.0, wm, reg, True), seed=seed, **options)
 
 
 def _relevant(data: Interactions) -> Any:
@@ -222,21 +213,16 @@ def _relevant(data: Interactions) -> Any:
     return csr_array((np.ones(len(user), np.float32), (user, item)), shape=pairs.shape)
 
 
-def _binary(
-    data: Interactions, seed: int, d: float, wm: float, reg: float, sweeps: float
-) -> Training:
-    loss = WeightedLoss(1.0, wm, reg, True)
-    return weighted_als(_relevant(data), loss, d=int(d), sweeps=int(sweeps), seed=seed)
+def _binary(data: Interactions, seed: int, wm: float, reg: float, **size: Any) -> Training:
+    return weighted_als(_relevant(data), WeightedLoss(1.0, wm, reg, True), seed=seed, **size)
 
 
-def _logistic(
-    data: Interactions, seed: int, d: float, wm: float, reg: float, steps: float
-) -> Training:
-    return logistic(_relevant(data), missing=wm, ridge=reg, d=int(d), steps=int(steps), seed=seed)
+def _logistic(data: Interactions, seed: int, wm: float, reg: float, **size: Any) -> Training:
+    return logistic(_relevant(data), missing=wm, ridge=reg, seed=seed, **size)
 
 
-def _svd(data: Interactions, seed: int, d: float, rm: float, reg: float) -> Training:
-    return dense_svd(with_data(data.matrix, data.matrix.data - rm), ridge=reg, d=int(d), seed=seed)
+def _svd(data: Interactions, seed: int, d: int, rm: float, reg: float) -> Training:
+    return dense_svd(with_data(data.matrix, data.matrix.data - rm), ridge=reg, d=d, seed=seed)
 
 
 def _one_list(of: Callable[[Interactions], Floats]) -> Callable[[Interactions, int], Training]:
@@ -267,80 +253,32 @@ def _chance(data: Interactions, seed: int) -> Training:
     return Chance(data.n_items, seed)
 
 
-# Knobs of several families, to be called with the default of the family.
-_d = partial(Knob, "d", about="length of the factors", low=1, high=1000, whole=True)
-_wm = partial(Knob, "wm", about="weight of a pair without a rating; one with has 1", high=1)
-_rm = partial(Knob, "rm", about="rating that stands for a missing one", low=-1e6)
-_reg = partial(Knob, "reg", about="ridge λ", low=1e-9)
-_sweeps = partial(
-    Knob, "sweeps", about="times that both sides are solved", low=1, high=1000, whole=True
-)
+# How each kind of recommender is trained; recommenders.json describes the kinds and their knobs.
+_TRAIN: dict[str, Callable[..., Training]] = {
+    "iALS": _ials,
+    "itemCF": lambda data, seed, q, k: item_cosine(data.matrix, q=q, k=k),
+    "AllRank-Regression": regression,
+    "AllRank-Binary-Logistic": _logistic,
+    "AllRank-Binary-Regression": _binary,
+    "dense-SVD": _svd,
+    "observed-only": regression,
+    "bestsellers-mean": _one_list(_mean),
+    "bestsellers-count": _one_list(_count),
+    "bestsellers-top": _one_list(_top),
+    "EASE": lambda data, seed, reg: ease(data.matrix, ridge=reg),
+    "random": _chance,
+}
+
+
+def _families() -> Iterator[Family]:
+    written = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+    for name, row in written["families"].items():
+        defaults = row.pop("knobs", {}).items()
+        knobs = tuple(Knob(x, float(usual), **written["knobs"][x]) for x, usual in defaults)
+        yield Family(name, train=_TRAIN[name], knobs=knobs, **row)
 
 
 #: All families of recommenders, by name.
-FAMILIES = {
-    kind.name: kind
-    for kind in (
-        Family(
-            "iALS", "matrix factorisation of who took what, every pair counted",
-            f"{KRICHENE}: recommender X", _ials, (
-                _d(16), Knob("alpha", 0.2, "weight of the pairs not taken", 1e-6), _reg(10),
-                _sweeps(5)),
-        ),
-        Family(
-            "itemCF", "what a user took votes for items often taken along with it",
-            f"{KRICHENE}, eq. 27-30: recommenders Y (q=3 k=all) and Z (q=1 k=10)",
-            lambda data, seed, q, k: item_cosine(data.matrix, q=q, k=k),
-            (Knob("q", 1, "exponent of the cosine", 0.01, 100),
-             Knob("k", np.inf, "neighbours that an item votes for", 1, whole=True, unlimited=True)),
-        ),
-        Family(
-            "AllRank-Regression",
-            "matrix factorisation of ratings, the missing ones imputed and given a small weight",
-            f"{STECK}, eq. 13", regression, (_d(50), _wm(0.05), _rm(2), _reg(0.05), _sweeps(6)),
-            rated=True,
-        ),
-        Family(
-            "AllRank-Binary-Logistic",
-            "logistic factorisation: the highest rating against everything else",
-            f"{STECK}, eq. 10", _logistic,
-            (_d(50), _wm(0.02), _reg(0.02),
-             Knob("steps", 20, "steps of L-BFGS", 1, 1000, whole=True)),
-        ),
-        Family(
-            "AllRank-Binary-Regression",
-            "least squares: the highest rating against everything else", f"{STECK}, eq. 11",
-            _binary, (_d(50), _wm(0.01), _reg(0.03), _sweeps(15)),
-        ),
-        Family(
-            "dense-SVD", "matrix factorisation of ratings, the missing ones imputed at full weight",
-            f"{STECK}, eq. 13 with w_m = 1", _svd, (_d(50), _rm(2), _reg(0.03)), rated=True,
-        ),
-        Family(
-            "observed-only", "matrix factorisation of ratings that ignores what is missing",
-            f"{STECK}, eq. 13 with w_m = 0", regression, (_d(50), _rm(0), _reg(0.06), _sweeps(12)),
-            rated=True,
-        ),
-        Family(
-            "bestsellers-mean", "the same list for all: by mean rating",
-            f"{STECK}, bestseller list 1", _one_list(_mean), rated=True,
-        ),
-        Family(
-            "bestsellers-count", "the same list for all: by number of interactions",
-            f"{STECK}, bestseller list 2", _one_list(_count),
-        ),
-        Family(
-            "bestsellers-top", "the same list for all: by number of highest ratings",
-            f"{STECK}, bestseller list 3", _one_list(_top),
-        ),
-        Family(
-            "EASE", "linear item weights that rebuild each history without its own item",
-            "Steck, WWW 2019, eq. 8", lambda data, seed, reg: ease(data.matrix, ridge=reg),
-            (_reg(500),),
-        ),
-        Family("random", "uniform random scores: the floor", "", _chance),
-    )
-}  # fmt: skip
-
+FAMILIES = {kind.name: kind for kind in _families()}
 #: Texts of the recommenders of Krichene & Rendle, by the names X, Y and Z of the paper.
 OF_THE_PAPERS = {"X": "iALS d=16 alpha=0.2 reg=10", "Y": "itemCF q=3 k=all", "Z": "itemCF q=1 k=10"}
