@@ -17,7 +17,7 @@ import numpy as np
 from sampledash import checks
 from sampledash.comparison.means import mean
 from sampledash.lab.interactions import Interactions
-from sampledash.lab.models import Part, within
+from sampledash.lab.models import Part, shown_as, within
 from sampledash.lab.ranking import rank
 from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender, recommender, regression
 from sampledash.lab.splits import Split, split
@@ -164,33 +164,27 @@ def sweep(
     top = float(training.rating.max()) if least_rating is None else least_rating
     points: tuple[Point, ...] = ()
     model = None
+
+    def reported(part: Part[T], low: float, high: float) -> Generator[Sweep, None, T]:
+        return shown_as(within(part, low, high), lambda at: Sweep(at.share, points))
+
     for number, mine in enumerate(made):
         knob_values = dict(mine.knobs)
         if knob == "rm" and model is not None:
             knob_values["sweeps"] = 2
         work = regression(training, seed, **knob_values, start=model if knob == "rm" else None)
         low, high = number / len(made), (number + 1) / len(made)
-        model = yield from _with_points(within(work, low, low + 0.8 * (high - low)), points)
+        model = yield from reported(work, low, low + 0.8 * (high - low))
         about: dict[str, Any] = {"recommender": str(mine), "seed": seed}
         about["system"] = f"{knob}={knob_values[knob]:g}"
         ranking = rank(model.scores, parts, least_rating=top, **about)
-        ranks = yield from _with_points(within(ranking, low + 0.8 * (high - low), high), points)
+        ranks = yield from reported(ranking, low + 0.8 * (high - low), high)
         predicted = np.einsum("ij,ij->i", model.users[test.user], model.items[test.item])
         error = predicted + knob_values["rm"] - test.rating
         rmse = float(np.sqrt(np.mean(np.square(error, dtype=np.float64))))
         points = (*points, Point(knob_values[knob], pairs(ranks), rmse))
         yield Sweep(high, points)
     return points
-
-
-def _with_points(part: Part[T], points: tuple[Point, ...]) -> Generator[Sweep, None, T]:
-    while True:
-        try:
-            progress = next(part)
-        except StopIteration as end:
-            result: T = end.value
-            return result
-        yield Sweep(progress.share, points)
 
 
 class Toy(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -14,7 +14,9 @@ from sampledash.types import Floats
 
 #: Array of scores or factors, in single or double precision.
 Scores = NDArray[Any]
+S = TypeVar("S")
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class TrainingProgress(NamedTuple):
@@ -49,15 +51,25 @@ def finish(part: Part[T]) -> T:
             return result
 
 
-def within(part: Part[T], low: float, high: float, loss: float | None = None) -> Part[T]:
-    """Run ``part`` with its progress mapped to low..high; ``loss`` replaces a loss of None."""
+def shown_as(part: Generator[S, None, T], show: Callable[[S], U]) -> Generator[U, None, T]:
+    """Run ``part``, with ``show`` applied to each of its reports of progress."""
     while True:
         try:
-            share, part_loss = next(part)
+            progress = next(part)
         except StopIteration as end:
             result: T = end.value
             return result
-        yield TrainingProgress(low + (high - low) * share, loss if part_loss is None else part_loss)
+        yield show(progress)
+
+
+def within(part: Part[T], low: float, high: float, loss: float | None = None) -> Part[T]:
+    """Run ``part`` with its progress mapped to low..high; ``loss`` replaces a loss of None."""
+
+    def mapped(at: TrainingProgress) -> TrainingProgress:
+        known = loss if at.loss is None else at.loss
+        return TrainingProgress(low + (high - low) * at.share, known)
+
+    return shown_as(part, mapped)
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,22 +58,8 @@ def html_report(
         verdict = findings.verdict.drop(columns="correction")
         tables = {"Means": findings.means_table(), "Verdict": verdict}
     title = f"Sampled metrics of {one_line(findings.source) or 'ranks'}"
-    drawn = [
-        (
-            caption,
-            figure.to_html(
-                include_plotlyjs=place == 0,
-                include_mathjax=False,
-                full_html=False,
-                default_width="100%",
-                div_id=f"picture-{place + 1}",
-                config={"displayModeBar": False, "responsive": True},
-            ),
-        )
-        for place, (caption, figure) in enumerate(figures)
-    ]
     fit_words = SCHEMES[findings.protocol.fit_scheme].words
-    return str(_reports().verdict_report(title, findings, drawn, tables, legend, fit_words))
+    return str(_reports().verdict_report(title, findings, figures, tables, legend, fit_words))
 
 
 def exact_report(

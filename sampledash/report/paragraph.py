@@ -44,7 +44,7 @@ def paragraph(findings: Pairs, *, latex: bool = False) -> str:
     order, and what these numbers do not say. All numbers come from ``findings``. In LaTeX, names
     are escaped, and citations use the keys of :func:`bibtex`.
     """
-    return " ".join(_template(latex).render(_facts(findings), latex=latex).split())
+    return " ".join(_template(latex).render(_facts(findings), f=findings, latex=latex).split())
 
 
 def bibtex(findings: Pairs) -> str:
@@ -89,8 +89,8 @@ def _template(latex: bool) -> Template:
 
 
 def _facts(f: Pairs) -> dict[str, Any]:
-    """Return the variables of the paragraph's template: names, numbers and conditions."""
-    protocol, sets, distinct = f.protocol, f.sets, f.protocol.design.distinct
+    """Return the variables of the paragraph's template besides ``f``: names and numbers."""
+    sets, distinct = f.sets, f.protocol.design.distinct
     sizes, n = [ranks.n_instances for ranks in sets], np.concatenate([x.n for x in sets])
     # ``rows`` are the pairs of systems that are not tied on the full ranking. ``turned`` marks the
     # pairs that sampling reverses, and ``level`` marks the pairs that sampling ties.
@@ -113,18 +113,14 @@ def _facts(f: Pairs) -> dict[str, Any]:
     return {
         "metrics": [str(metric) for metric in f.metrics],
         "systems": len(sets),
-        "protocol": protocol,
-        "fit_words": SCHEMES[protocol.fit_scheme].words,
+        "fit_words": SCHEMES[f.protocol.fit_scheme].words,
         "relevant": max(ranks.max_relevant for ranks in sets),
         "instances": (min(sizes), max(sizes)),
         "candidates": (n.min(), n.max()),
         "movielens": f.source in _MOVIELENS,
-        "has_ties": any(ranks.has_ties for ranks in sets),
-        "m_used": f.m,
         "all_drawn": distinct and f.m >= max(ranks.max_negatives for ranks in sets),
         "short": distinct and any(np.any(x.counted().negatives < f.m) for x in sets),
         "by_odds": all(ranks.mass_above is None for ranks in sets),
-        "by_prior": protocol.correction.kind.fitted,
         "version": sampledash.__version__,
         "few": len(sets) <= _SYSTEMS and f.exact.size <= _VALUES,
         "exact": _means(f, f.exact),
@@ -135,8 +131,6 @@ def _facts(f: Pairs) -> dict[str, Any]:
         # pair, then all others.
         "effects": sorted(effects, key=lambda group: (group[0][0] == 0, group[0][1] == 0)),
         "turned": _few_pairs(rows[rows["turned"]], "worse", "better") if one_metric else [],
-        "m_max": f.m_max,
-        "every_m": f.every_m,
         "starts": sorted(_grouped((int(m), metric) for m, metric in ends if m is not pd.NA)),
         "late": [metric for m, metric in ends if m is pd.NA],
         "wrong": len(wrong),

@@ -32,12 +32,7 @@ def python_script(findings: Pairs) -> str:
     reading = {name: options[name] for name in ("ties", "weighting") if name in options}
     return template(_HERE / "script.py.jinja").render(
         version=sampledash.__version__,
-        source=findings.source,
-        sets=findings.sets,
-        python=findings.python,
-        metrics=[str(metric) for metric in findings.metrics],
-        m=findings.m,
-        m_max=findings.m_max,
+        f=findings,
         options=options,
         reading="".join(f", {name}={value!r}" for name, value in reading.items()),
         correction=_correction(findings.protocol.correction),
@@ -52,7 +47,7 @@ def exact_script(source: str, python: str, metrics: Sequence[Metric]) -> str:
         version=sampledash.__version__,
         source=source,
         python=python,
-        metrics=[str(metric) for metric in metrics],
+        metrics=metrics,
     )
 
 

@@ -17,7 +17,7 @@ from sampledash.analyses.consistency.result import Result
 from sampledash.analyses.sliding import ALL
 from sampledash.comparison.means import exact_means, expected_means, mean
 from sampledash.lab.experiments import EXPERIMENTS, Point, Sweep, ranked, sweep
-from sampledash.lab.models import TrainingProgress
+from sampledash.lab.models import TrainingProgress, shown_as
 from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender, recommender
 from sampledash.lab.splits import Split
 from sampledash.metrics import metric
@@ -224,12 +224,10 @@ class Job:
             yield place
 
     def _followed(self, task: Task, place: int) -> Generator[int, None, Any]:
-        while True:
-            try:
-                progress = next(task.steps)
-            except StopIteration as end:
-                return end.value
+        def noted(progress: TrainingProgress | Sweep) -> int:
             if isinstance(progress, Sweep):
                 self.points[task.key] = progress.points
             self.shares[place] = min(progress.share, 0.999)
-            yield place
+            return place
+
+        return shown_as(task.steps, noted)
