@@ -27,26 +27,9 @@ from sampledash.types import Floats
 _KEY, _BELOW, _SHOWN = "live", "below", "_shown"
 _COMPONENT = scripts.component("live.js")
 # Component by which Python sends data to live.js, and by which live.js asks Python for frames.
-_TELLING = st.components.v2.component(
-    "sampledash_telling",
-    js="""const told = window.sampledashTold ??= new Map();
-export default function ({ data, setStateValue }) {
-  for (const [name, more] of Object.entries(data))
-    told.set(name, { ...more, of: name, ask: (wanted) => setStateValue("asked", wanted) });
-  window.sampledashLive?.hear?.();
-  return () => Object.keys(data).forEach((name) => told.delete(name));
-}""",
-)
+_TELLING = scripts.short("telling.js")
 # Component that receives the frames of a slider.
-_FRAMES = st.components.v2.component(
-    "sampledash_frames",
-    js="""const frames = window.sampledashFrames ??= new Map();
-export default async function ({ data }) {
-  const { version, ...more } = await window.sampledashUnpack(data);
-  frames.set(version, more);
-  window.sampledashLive?.near();
-}""",
-)
+_FRAMES = scripts.short("frames.js")
 _PIXELS = 300  # assumed height of a picture in pixels; frames need no higher precision
 
 

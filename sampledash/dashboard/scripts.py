@@ -25,6 +25,12 @@ def load(name: str) -> str:
     return f"import({root} + '/component/{_SERVED.name}/{name}?{digest}')"
 
 
+def short(name: str) -> Any:
+    """Return the component whose script is the file ``name``, which must be short."""
+    title = f"sampledash_{name.removesuffix('.js')}"
+    return st.components.v2.component(title, js=(FOLDER / name).read_text(encoding="utf-8"))
+
+
 def component(name: str) -> Any:
     """Return the component that calls the default function of the file ``name``."""
     call = "export default async (given) => (await code).default(given);"

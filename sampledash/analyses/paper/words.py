@@ -1,15 +1,14 @@
 """Sentences of the Paper page, which compare numbers printed in the papers with our numbers."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import numpy as np
 import pandas as pd
 
 from sampledash.analyses.estimate.result import Result
 from sampledash.analyses.paper import wild
-from sampledash.readers.files import EXAMPLES
 from sampledash.report.numbers import count
 from sampledash.report.templates import Sentences, texts
 
@@ -32,27 +31,11 @@ MADE = {
         ("Steck, Table 2", "made_steck_table_2.txt"),
     )
 }
-# Settings of the page Consistency that several entries of OPENS have in common.
-_TOY = {"source": "Three toy recommenders", "scheme": "with replacement", "m": "99"}
-_REAL = {"source": "MovieLens 1M with ties", "m": "100"}
-# Steck's test on Netflix: TOPK(2 %) counts the first 356 of 17,770 items; 1,000 items are sampled.
-_STECK = {"n": "17770", "m": "1000", "k": "356"}
 # Table or figure (of Krichene & Rendle by default) -> page with our version, and its settings.
-OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
-    "Table 1": ("consistency", {**_TOY, "answers": "Numbers"}),
-    "Table 2": ("consistency", {**_TOY, "answers": "Repeat it"}),
-    "Table 3": ("consistency", {**_REAL, "answers": "Numbers"}),
-    "Table 4": ("consistency", {**_REAL, "answers": "How sure"}),
-    "Figure 1": ("explore", {"n": "10000"}),
-    "Figure 2": ("consistency", {**_TOY, "m": "50"}),
-    "Figure 3": ("explore", {"n": "10000", "tab": "Family"}),
-    "Figure 4": ("correct", {"n": "10000", "m": "100"}),
-    "Figure 5": ("consistency", {**_REAL, "answers": "Numbers", "numbers_view": "Distribution"}),
-    "Figure 6": ("consistency", {**_REAL, "correction": "BV", "curve": "Values"}),
-    "The text": ("consistency", {**_REAL}),
-    "Steck, Table 2": ("explore", {**_STECK, "metrics": ["ATOP", "TOPK"], "rank": "400"}),
-    "Steck 2010": ("explore", {**_STECK, "metrics": ["TOPK", "ATOP"], "rank": "400"}),
-    PUBLISHED: ("correct", {"what": "Sampled ranks", "sampled_source": EXAMPLES[wild.NCF].title}),
+# Steck's test on Netflix: TOPK(2 %) counts the first 356 of 17,770 items; 1,000 items are sampled.
+OPENS = {
+    item: (page, parse_qs(query))
+    for item, page, query in pd.read_csv(_HERE / "opens.csv").itertuples(index=False)
 }
 
 
