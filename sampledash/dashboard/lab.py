@@ -45,24 +45,16 @@ SYNTHETIC = "A small synthetic world"
 FILE = "lab-ranks.csv"
 TABS = ("Other negatives", "Steck's sweeps", "Why not RMSE")
 KNOBS = {name: "knobs_" + re.sub(r"\W+", "_", name.lower()) for name in lab.OFFERED}
-DEFAULTS: dict[str, Any] = {
-    "interactions": SYNTHETIC,
-    "split": next(iter(lab.SPLITS)),
-    "seen": next(iter(lab.SEEN)),
-    "least_rating": None,
-    "recommenders": lab.FIRST,
-    "lab_seed": 0,
-    **{KNOBS[name]: text for name, text in lab.OFFERED.items()},
-    "lab_tab": TABS[0],
-    "sweep": next(iter(lab.SWEEPS)),
-}
 CHOICES: state.Offered = {
     "interactions": ((SYNTHETIC, UPLOAD), SYNTHETIC),
-    "split": (lab.SPLITS, DEFAULTS["split"]),
-    "seen": (lab.SEEN, DEFAULTS["seen"]),
+    "split": (lab.SPLITS, next(iter(lab.SPLITS))),
+    "seen": (lab.SEEN, next(iter(lab.SEEN))),
     "recommenders": (lab.OFFERED, lab.FIRST),
-    "sweep": (lab.SWEEPS, DEFAULTS["sweep"]),
+    "sweep": (lab.SWEEPS, next(iter(lab.SWEEPS))),
 }
+DEFAULTS: dict[str, Any] = {key: default for key, (_, default) in CHOICES.items()}
+DEFAULTS |= {KNOBS[name]: text for name, text in lab.OFFERED.items()}
+DEFAULTS |= {"least_rating": None, "lab_seed": 0, "lab_tab": TABS[0]}
 _JOB, _MADE, _SHOWN = "_lab_job", "_lab_made", "_lab_shown"
 _NO_COLUMN = "(none)"
 _ROLES = {"user": "Users", "item": "Items", "rating": "Ratings", "time": "Time"}

@@ -41,27 +41,11 @@ OFFERED: state.Offered = {"source": (OFFER, OFFER[0])}
 NOT_KNOWN = "not known yet"  # text shown for n until the page has ranks
 TYPED_IN_LINK = 200  # largest number of typed ranks that a link carries
 PLACEHOLDER = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
+_WRITTEN = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 # File in the templates folder -> its description.
-TEMPLATES = {
-    "long.csv": "Long: one row per relevant item",
-    "wide.csv": "Wide: one column per system",
-    "counts.csv": "Counts: a row stands for many instances",
-    "run.txt": "TREC run: drop it together with its qrels",
-    "qrels.txt": "TREC qrels",
-}
+TEMPLATES: dict[str, str] = _WRITTEN["templates"]
 # Option of the rank reader -> its label in the preview, and the labels of its values.
-WAYS: dict[str, tuple[str, dict[Any, str]]] = {
-    "zero_based": ("Ranks count from", {False: "1", True: "0"}),
-    "runs": ("Repetitions", {"averaged": "Averaged", "apart": "Each a system"}),
-    "censored": (
-        "Items missing from a run",
-        {"beyond": "Known to be beyond it", "tied": "Tied behind the ranked ones",
-         "left-out": "Their queries left out"},
-    ),
-    "instances": (
-        "Instances", {"same": "All the same", "shared": "Those they share", "any": "As they are"},
-    ),
-}  # fmt: skip
+WAYS = {option: (label, dict(values)) for option, (label, values) in _WRITTEN["ways"].items()}
 _USE, _NAME, _RANKS = "Use", "System", "Ranks"
 UPLOADED = "_ranks_file"
 _GOOD, _OPENED, _READINGS, _HOW = "_good_sets", "_opened", "_readings", "_reading"

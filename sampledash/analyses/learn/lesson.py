@@ -11,7 +11,8 @@ the right answer. The module defines
 
 ``numbers(variant)``, ``picture(variant, revealed, dark)``
     ``numbers`` returns a dictionary of numbers and texts for the placeholders (a tuple stands for
-    several lines). ``picture`` returns the Plotly figure before or after the answer is
+    several lines); a constant of the module, such as ``RANK``, needs no entry to be ``$rank`` in
+    the text. ``picture`` returns the Plotly figure before or after the answer is
     ``revealed``. ``variant`` is one of ``LOOKS``, or "" if the module has no ``LOOKS``.
 ``LOOKS``, ``OFFER``
     Both optional. ``LOOKS`` lists metrics or pictures that the user can choose once the answer is
@@ -48,8 +49,6 @@ METRIC = "Recall@10"
 # Metric -> its entry in the menus of the other pages.
 CHIPS = {"Recall@10": "Recall@k", "NDCG": "NDCG", "AP": "AP", "AUC": "AUC"}
 Numbers = Mapping[str, str | float | tuple[str, ...]]
-# Numbers for the texts of every lesson; the function ``numbers`` of a lesson can override them.
-COMMON: Numbers = {"n": N, "m": M, "metric": METRIC}
 # Format in ``$x:format`` in a lesson -> function that formats x. Other formats are Python's.
 WRITTEN: Mapping[str, Callable[[float], str]] = {
     "points": points,
@@ -160,7 +159,8 @@ def words(number: int, variant: str = "") -> Lesson:
     """Return the texts of lesson ``number``, counted from 1; they are cached for all users."""
     module = course()[number - 1]
     text = Path(str(module.__file__)).with_suffix(".txt").read_text(encoding="utf-8")
-    return read(text, {**COMMON, **module.numbers(variant or looks(number)[0])})
+    constants = {name.lower(): x for name, x in vars(module).items() if name.isupper()}
+    return read(text, constants | module.numbers(variant or looks(number)[0]))
 
 
 _BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")
@@ -178,7 +178,7 @@ def ahead(number: int) -> Future[object]:
     return drawn
 
 
-def read(text: str, numbers: Numbers) -> Lesson:
+def read(text: str, numbers: Mapping[str, Any]) -> Lesson:
     """Return the lesson that ``text`` describes, with its placeholders replaced by ``numbers``."""
     texts: dict[str, list[str]] = {}
     for line in re.split(r"\n(?! )", text.strip()):
@@ -207,7 +207,7 @@ def read(text: str, numbers: Numbers) -> Lesson:
     )
 
 
-def _written(numbers: Numbers, tex: bool, match: re.Match[str]) -> str:
+def _written(numbers: Mapping[str, Any], tex: bool, match: re.Match[str]) -> str:
     """Return the text that replaces ``$x`` or ``$x:format``, in TeX if ``tex``."""
     value, form = numbers[match[1]], match[2]
     if isinstance(value, str | tuple):

@@ -25,11 +25,8 @@ def tenths(share: float) -> str:
 say = Sentences(_HERE / "words.jinja", tenths=tenths)
 #: Table of a paper -> title, text, and the code that computed our numbers.
 MADE = {
-    item: (*TEXTS[f"made, {item}"].split(" | "), (_HERE / file).read_text(encoding="utf-8"))
-    for item, file in (
-        ("Table 3", "made_table_3.txt"),
-        ("Steck, Table 2", "made_steck_table_2.txt"),
-    )
+    item: (*TEXTS[f"made, {item}"].split(" | "), (_HERE / f"{item}.txt").read_text("utf-8"))
+    for item in ("Table 3", "Steck, Table 2")
 }
 # Table or figure (of Krichene & Rendle by default) -> page with our version, and its settings.
 # Steck's test on Netflix: TOPK(2 %) counts the first 356 of 17,770 items; 1,000 items are sampled.

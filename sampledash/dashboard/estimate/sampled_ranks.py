@@ -352,15 +352,11 @@ def _price(q: result.Question) -> None:
             report(done / len(q.sets))
             prices.append(q.price(samples))
     st.markdown(escaped(words.say.price(q.metric, short_name(q.sets[0].system), *prices[0])))
-    columns = {
-        "system": [x.system for x in q.sets],
-        "these_low": [these[0] for these, _ in prices],
-        "these_high": [these[1] for these, _ in prices],
-        "more_low": [more[0] for _, more in prices],
-        "more_high": [more[1] for _, more in prices],
-        "all_candidates": [x.population - 1 for x in q.sets],
-    }
-    table = pd.DataFrame(columns)
+    table = pd.DataFrame(
+        np.reshape(prices, (-1, 4)), columns=["these_low", "these_high", "more_low", "more_high"]
+    )
+    table.insert(0, "system", [x.system for x in q.sets])
+    table["all_candidates"] = [x.population - 1 for x in q.sets]
     printed = {
         "System": table["system"].map(system_name),
         "Scores, these instances": [words.say.scores(*these) for these, _ in prices],

@@ -20,7 +20,6 @@ def numbers(variant: str) -> Numbers:
     sampling = sd.Sampling(N, M, WITHOUT)
     mean, p = 1 + M * float(sampling.share_above(RANK)), sampling.pmf(RANK)
     return {
-        "rank": RANK,
         "above": RANK - 1,
         "others": N - 1,
         "share": (RANK - 1) / (N - 1),

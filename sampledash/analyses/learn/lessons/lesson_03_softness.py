@@ -39,7 +39,6 @@ def numbers(variant: str) -> Numbers:
     steps = explore.formula(metric, FAR, sampling, exact, value)
     right = min((0.0, 0.1, 0.5, 1.0), key=lambda share: abs(share - asked))
     return {
-        "far": FAR,
         "recall": asked,
         "right": f"about {100 * right:.0f} %",
         "better": f"{100 * FAR / N:g} %",

@@ -21,7 +21,6 @@ def numbers(variant: str) -> Numbers:
     first, second = ap([1, 2], N).tolist()
     top, at_rank, last = sd.expected(ap, [1, RANK, N], sd.Sampling(N, 1, WITHOUT)).tolist()
     return {
-        "rank": RANK,
         "flat": sd.expected_mean(METRIC, sets[0], 1, scheme=WITHOUT),
         "top": top,
         "last": last,

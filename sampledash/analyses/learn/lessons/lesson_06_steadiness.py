@@ -35,7 +35,6 @@ def numbers(variant: str) -> Numbers:
     return {
         "worst": names[worst],
         "users": len(sets[0]),
-        "runs": RUNS,
         "half": RUNS // 2,
         "seen": seen,
         "right": min((0, RUNS // 2, RUNS), key=lambda option: abs(option - seen)),

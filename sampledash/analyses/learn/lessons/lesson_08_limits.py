@@ -46,13 +46,11 @@ def numbers(variant: str) -> Numbers:
         "n": run(M)[0].population,
         "observed": M + 1,
         "users": len(movielens().sets[0]),
-        "many": MANY,
         "name": movielens().names[0],
         "free": sliding.from_to(free),
         "more": sliding.from_to(with_more_users()),
         "assumed": sliding.from_to(falling),
         "exact": movielens().exact[0],
-        "seed": SEED,
     }
 
 

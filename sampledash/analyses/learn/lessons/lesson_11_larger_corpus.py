@@ -53,7 +53,6 @@ def numbers(variant: str) -> Numbers:
     return {
         "name": name.split()[0],
         "tested": M + 1,
-        "n": N,
         "other": most.split()[0],
         "half": half,
         "before_half": SIZES[SIZES.index(half) - 1],
