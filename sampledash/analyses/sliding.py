@@ -317,7 +317,9 @@ def slopes(
             marker = {"size": 15, "color": line["color"]}
             moving.append(scatter("lines+markers", [0, 1], [a, b], line=line, marker=marker))
         moving += side(1.0, values, f"{count(m)} sampled negatives")
-        steps[count(m)] = moving, step_title(metric, systems, exact, values)
+        shown = ranking(systems, values)
+        sign = "✓ <b>right</b>" if shown == ranking(systems, exact) else "⇅ <b>wrong</b>"
+        steps[count(m)] = moving, f"{sign} by {metric}: {shown}"
     hidden = {"visible": False, "fixedrange": True}
     return sliding(
         side(0.0, exact, ALL),
@@ -331,10 +333,3 @@ def slopes(
         revision=f"slopes-{at}",
         margin={"l": 0, "r": 0, "t": 40},
     )
-
-
-def step_title(metric: str, systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
-    """Return the title of a slope chart: the systems' sampled order, and whether it is right."""
-    shown = ranking(systems, sampled)
-    sign = "✓ <b>right</b>" if shown == ranking(systems, exact) else "⇅ <b>wrong</b>"
-    return f"{sign} by {metric}: {shown}"

@@ -107,7 +107,9 @@ def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
     """Return styles of ``size`` curves by increasing m; curves of larger m stand out more."""
     start, end = (np.array(_rgb(color)) for color in look(dark).family)
     shares = np.linspace(0, 1, max(size, 2))[:size]
-    return [{"color": _hex(start + (end - start) * share), "width": 2.5} for share in shares]
+    colors = (start + (end - start) * share for share in shares)
+    hexes = ("".join(f"{round(part):02x}" for part in color.tolist()) for color in colors)
+    return [{"color": f"#{digits}", "width": 2.5} for digits in hexes]
 
 
 def faded(color: str, opacity: float) -> str:
@@ -117,10 +119,6 @@ def faded(color: str, opacity: float) -> str:
 
 def _rgb(color: str) -> list[int]:
     return [int(color[i : i + 2], 16) for i in (1, 3, 5)]
-
-
-def _hex(parts: Floats) -> str:
-    return "#" + "".join(f"{round(p):02x}" for p in parts.tolist())
 
 
 @cache

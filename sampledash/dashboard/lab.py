@@ -158,9 +158,7 @@ def _interactions() -> Interactions:
     file = st.file_uploader(
         "A row for each interaction: user, item, and if known rating and timestamp",
         key="interactions_file",
-        help="MovieLens (.dat, u.data, ratings.csv), NCF (.rating), RecBole (.inter), or any CSV, "
-        "TSV or Parquet table, also packed as .gz. Files stay in this session and never travel in "
-        "a link.",
+        help=words.TEXTS["interactions file"],
     )
     last = uploaded([file] if file else None, "_interactions_file")
     if last is None:

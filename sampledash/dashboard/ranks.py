@@ -182,7 +182,10 @@ def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
             options["ask_n"] = True
             st.rerun()
         _preview(ident, opened, options, None)
-        raise _remedies(error, options) from None
+        ways = error.ways.items() if isinstance(error, ReadError) else ()
+        remedies = [(label, partial(options.update, changes)) for label, changes in ways]
+        asking = isinstance(error, MissingCandidates)
+        raise page.Problem(state.spelled(error), *remedies, asking=asking) from None
     st.caption(escaped(say.numbers(reading.summary.numbers)))
     _preview(ident, opened, options, reading)
     return reading
@@ -205,13 +208,6 @@ def once(store: str, key: object, make: Callable[[], Any], doing: str = "Reading
         made.clear()
         made[key] = result
     return made[key]
-
-
-def _remedies(error: ValueError, in_use: dict[str, Any]) -> page.Problem:
-    """Return a Problem with an error's message and a button for each remedy, which sets options."""
-    ways = error.ways if isinstance(error, ReadError) else {}
-    buttons = [(label, partial(in_use.update, options)) for label, options in ways.items()]
-    return page.Problem(state.spelled(error), *buttons, asking=isinstance(error, MissingCandidates))
 
 
 # ------------------------------------------------------------------------------------ preview

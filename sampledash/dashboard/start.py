@@ -1,6 +1,5 @@
 """The first page: its headline, its picture, and links ("doors") to other pages."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -13,30 +12,14 @@ import sampledash as sd
 from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, movielens, names
 from sampledash.analyses.sliding import ALL, slopes
 from sampledash.dashboard import page
-from sampledash.report.numbers import count
-from sampledash.report.sentences import negatives, ranking
-from sampledash.types import Floats
+from sampledash.report.numbers import unbroken
+from sampledash.report.sentences import ranking
+from sampledash.report.templates import Sentences
 
 LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1500, 2000)
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+say = Sentences(Path(__file__).with_suffix(".jinja"))
 # What a reader may have: the page to open and its address query, the name, icon and question.
 HAVE = pd.read_csv(Path(__file__).with_suffix(".csv"), keep_default_na=False).to_numpy().tolist()
-
-
-def number(value: int) -> str:
-    """Return a number as text; numbers up to ten are words."""
-    return _NUMBERS[value] if value < len(_NUMBERS) else count(value)
-
-
-def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> str:
-    """Return a headline on how sampling ``m`` negatives changes the order of the systems."""
-    best, size = np.argmax(sampled), number(len(systems))
-    outcome = "the order is wrong"
-    if ranking(systems, sampled) == ranking(systems, exact):
-        outcome = "the order is right"
-    elif best == np.argmin(exact):
-        outcome = f"the worst of {size} looks best"
-    return f"With {negatives(m)} {outcome}"
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
@@ -47,17 +30,12 @@ def made(dark: bool) -> tuple[str, str, go.Figure, str]:
     over_m = sd.curve(METRIC, sets, ms, scheme=WITHOUT).to_numpy()
     sampled = dict(zip(ms, over_m, strict=True))
     fig = slopes(METRIC, systems, exact, sampled, at=M, dark=dark)
-    alt = (
-        f"{METRIC} on {ALL}: {ranking(systems, exact)}. "
-        f"With {M} sampled negatives: {ranking(systems, sampled[M])}."
-    )
+    on_all, shown = ranking(systems, exact), ranking(systems, sampled[M])
+    worst_is_best = np.argmax(sampled[M]) == np.argmin(exact)
+    headline = say.headline(M, on_all, shown, worst_is_best, len(systems))
     n = np.concatenate([rs.n for rs in sets])
-    about = (
-        f"{METRIC} of three recommenders on MovieLens 1M, {count(n.min())} to {count(n.max())} "
-        "candidate movies a user; each side on its own scale. "
-        f"**Move m: the order is right from m\u00a0=\u00a0{count(settled[-1])}.**"
-    )
-    return headline(systems, exact, sampled[M], M), about, fig, alt
+    about = unbroken(say.about(METRIC, (n.min(), n.max()), settled[-1]))
+    return headline, about, fig, say.alt(METRIC, ALL, on_all, M, shown)
 
 
 def show() -> None:
@@ -72,5 +50,4 @@ def show() -> None:
         with place.container(border=True, height="stretch"):
             page.link(target, f"**{name}**", f":material/{icon}:", dict(parse_qsl(query)))
             st.caption(about)
-    short = f"Learn it in {number(len(names()))} short lessons, one question each"
-    page.link("learn", short, ":material/school:")
+    page.link("learn", say.lessons(names()), ":material/school:")

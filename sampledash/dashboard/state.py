@@ -44,11 +44,9 @@ DEFAULTS: dict[str, Any] = {
 # Key of a setting -> its options and its default.
 Offered = Mapping[str, tuple[Collection[str], Any]]
 
-_NUMBERS: dict[str, type] = {
-    **dict.fromkeys(("n", "m", "k", "rank", "budget"), int),
-    **dict.fromkeys(("gamma", "odds", "least_rating"), float),
-    **dict.fromkeys(("draws", "draws_seed", "lab_seed"), int),
-}
+# Key of a number in the address -> its type.
+_NUMBERS = {key: int if x.kind == "count" else float for key, x in choices.NUMBERS.items()}
+_NUMBERS |= {"least_rating": float, **dict.fromkeys(("draws", "draws_seed", "lab_seed"), int)}
 # Settings that :func:`value` returns in place of the session's settings, while they are compared.
 _PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"

@@ -34,13 +34,8 @@ from sampledash.sampled_rank_sets import READINGS, Outcomes, SampledRankSet
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme, uniform
 from sampledash.types import Floats
 
-
-def _rows() -> dict[str, Learned | vectors.Vector]:
-    return {**LEARNED, **vectors.VECTORS}
-
-
 #: All estimators that learn a rank distribution from the sampled ranks, by name.
-METHODS = Live(_rows)
+METHODS: Live[str, Learned | vectors.Vector] = Live(lambda: {**LEARNED, **vectors.VECTORS})
 OVERSHOOT = (
     "entries of a corrected vector lie outside 0 to 100 % where that lessens its bias, and then so "
     "may their mean"

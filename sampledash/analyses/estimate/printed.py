@@ -125,10 +125,8 @@ def compute_table(
         row if x.contradiction else row._replace(value=x.value, interval=(x.low, x.high))
         for row, x in zip(rows, points, strict=True)
     ]
-    sure, likely = (
-        allowed.ahead([row.free for row in rows]),
-        allowed.ahead([row.falling for row in rows]),
-    )
+    free, falling = [row.free for row in rows], [row.falling for row in rows]
+    sure, likely = allowed.ahead(free), allowed.ahead(falling)
     best = likely if sure is None else sure
     word = "cannot tell" if best is None else "if falling" if sure is None else "decided"
     first = None if best is None else name(rows[best].name)

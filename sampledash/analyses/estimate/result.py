@@ -18,7 +18,7 @@ from sampledash.estimation import bounds as allowed
 from sampledash.estimation import rank_distribution as laws
 from sampledash.estimation.bounds import Range
 from sampledash.estimation.estimate import METHODS as estimators
-from sampledash.estimation.estimate import compare, interval, point
+from sampledash.estimation.estimate import point
 from sampledash.estimation.linear_programme import Shape
 from sampledash.estimation.rank_distribution import LEARNED, SHAPED
 from sampledash.estimation.stopping_range import stopping_range
@@ -135,10 +135,8 @@ class Question:
         ranks, other = self.sets[i], self.sets[j]
 
         def make() -> Range:
-            if i == j:
-                return interval(self.metric, ranks, shape=shape)
-            comparison = compare(self.metric, ranks, other, shape)
-            return comparison.low, comparison.high
+            versus = None if i == j else other
+            return allowed.confidence_range(self.metric, ranks, versus, shape, 0.95)
 
         if shape is not None and (ranks.readings[-1].adaptive or other.readings[-1].adaptive):
             return None

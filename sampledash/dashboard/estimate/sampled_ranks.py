@@ -58,10 +58,8 @@ OFFERED: state.Offered = {
     "estimates_view": (VIEWS, VIEWS[0]),
 }
 _IN_LINK = "sampled"
-LINKED = {_IN_LINK: "", "estimate_tab": TABS[0], "estimates_view": VIEWS[0]}
-CHOICES: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1}
-CHOICES |= {key: OFFERED[key][1] for key in ("estimator", "m_set", "tied_scores")}
-CHOICES |= shared.DEFAULTS
+CHOICES: dict[str, Any] = {key: default for key, (_, default) in OFFERED.items()}
+CHOICES |= {_IN_LINK: "", "draw_seed": 1, **shared.DEFAULTS}
 Sets = tuple[SampledRankSet, ...]
 _SHIFT = "_sampled_from_0"
 _UNKNOWN = (state.DEFAULTS["n"], NOT_KNOWN)  # shown in the bar until the reader gives n
@@ -99,7 +97,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     with place:
         row, _ = sliders.bar(*numbers, n=n, m=m, late=numbers, sampled=not shared.is_corpus())
     with row:
-        page.copy_link({**page_defaults, **LINKED})
+        page.copy_link(page_defaults)
     page.note(page_defaults)
 
     def check() -> result.Question:
@@ -394,10 +392,7 @@ def _true_ranks(answer: result.Result[result.Question]) -> None:
     fig = pictures.ranks_below(grid, estimated, exact, dark=page.is_dark())
     alt = f"Share of relevant items up to each true rank of {len(estimated)} systems."
     page.picture(fig, key="estimate_below", alt=alt)
-    st.caption(
-        "Estimated as the most likely distribution in which no rank is more frequent than a better "
-        "one." + (" Dashed: as it is." if exact else "")
-    )
+    st.caption(shared.HELP["true ranks"] + " Dashed: as it is." * bool(exact))
 
 
 def _which_gamma(answer: result.Result[result.Question]) -> None:

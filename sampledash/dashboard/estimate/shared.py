@@ -27,10 +27,6 @@ HELP = texts(Path(__file__).with_name("help.txt"))
 # Key of a setting in a link -> its options and its default.
 OFFERED: state.Offered = {"candidates": (CANDIDATES, CANDIDATES[0])}
 DEFAULTS = {"metric": "Recall@k", "candidates": CANDIDATES[0]}  # default settings of both parts
-_POPULARITY = (
-    "Popularity-weighted samples cannot be corrected: how often an item is drawn then depends on "
-    "what it is, which its rank does not tell. Choose how uniform negatives were drawn."
-)
 
 
 def is_corpus() -> bool:
@@ -71,7 +67,7 @@ def scheme() -> Scheme:
 def metric_asked() -> Metric:
     settings = state.current()
     if SCHEMES[scheme()].weighted:
-        raise page.Problem(_POPULARITY)
+        raise page.Problem(HELP["popularity"])
     return choices.chip_metric(state.value("metric", DEFAULTS), settings.k, settings.n)
 
 

@@ -16,10 +16,6 @@ parts = (metric_page, shared, sampled_ranks, printed_table, negatives)
 offered = {key: options for part in parts for key, options in part.OFFERED.items()}
 state.stamp({"what": (WHAT, "A metric"), **offered})
 row = st.container(horizontal=True, vertical_alignment="bottom", key="above_parts")
-about = (
-    "A metric: its corrected vector. Sampled ranks, or a table printed in a paper: what they tell "
-    "of the metric on all items. Negatives: lists of them, and what they give away."
-)
 with row:
-    chosen = page.segments("Correct", WHAT, "what", help=about)
+    chosen = page.segments("Correct", WHAT, "what", help=shared.HELP["what"])
 WHAT[chosen](row, {"what": "A metric"})
