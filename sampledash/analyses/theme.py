@@ -320,8 +320,8 @@ def rank_axis(
 ) -> dict[str, Any]:
     """Return a horizontal axis over 1..last, for ranks or m, with at most ``most`` labels."""
     if not log:
-        even = {"title": {"text": title}, "range": [0, last * 1.02]}
-        return even | {"tickformat": ",", "nticks": most}
+        ends = [0, last * 1.02]
+        return {"title": {"text": title}, "range": ends, "tickformat": ",", "nticks": most}
     decades = np.arange(0, int(np.floor(np.log10(max(last, 1)))) + 1)
     ticks = [10 ** int(e) for e in decades[:: -(-len(decades) // most)]]
     end = max(float(np.log10(max(last, 2))), 0.3)

@@ -42,8 +42,6 @@ def show() -> None:
         # Choices and reply are side by side if there is room, so that the picture below is visible.
         with st.container(horizontal=True, vertical_alignment="center", key="answer"):
             chosen = _guess(number, lesson)
-            if chosen is not None:
-                _reply(chosen)
         with asked:
             _head(number, lesson, revealed=chosen is not None, present=present)
         _body(number, revealed=chosen is not None, present=present)
@@ -83,18 +81,15 @@ def _step(by: int) -> None:
 
 
 def _guess(number: int, lesson: Lesson) -> Choice | None:
+    """Draw the answers; once one is chosen, write whether it is right, and why; return it."""
     choices = {choice.text: choice for choice in lesson.choices}
     chosen = st.pills("Your answer", list(choices), key=f"guess{number}", wrap=True, **_CHOICE)
-    return choices.get(chosen or "")
-
-
-def _reply(chosen: Choice) -> None:
-    """Write whether the chosen answer is right, and why."""
-    reply = unbroken(chosen.reply)
-    if chosen.right:
-        st.success(f"Yes. {reply}", icon=":material/check_circle:")
-    else:
-        st.info(f"Not quite. {reply}", icon=":material/lightbulb:")
+    answer = choices.get(chosen or "")
+    if answer is not None and answer.right:
+        st.success(f"Yes. {unbroken(answer.reply)}", icon=":material/check_circle:")
+    elif answer is not None:
+        st.info(f"Not quite. {unbroken(answer.reply)}", icon=":material/lightbulb:")
+    return answer
 
 
 def _body(number: int, *, revealed: bool, present: bool) -> None:

@@ -30,9 +30,8 @@ def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
     ``chance`` is the p-value of this dependence, or None if the data say that the drawn negatives
     decided m.
     """
-    if chance is None:
-        return say.drawn_decided_m(systems)
-    return say.goes_with_rank(systems, round(1 / max(chance, 1e-6)))
+    evaluations = None if chance is None else round(1 / max(chance, 1e-6))
+    return say.goes_with_rank(systems, evaluations)
 
 
 def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:

@@ -90,8 +90,7 @@ def _template(latex: bool) -> Template:
 
 def _facts(f: Pairs) -> dict[str, Any]:
     """Return the variables of the paragraph's template besides ``f``: names and numbers."""
-    sets, distinct = f.sets, f.protocol.design.distinct
-    sizes, n = [ranks.n_instances for ranks in sets], np.concatenate([x.n for x in sets])
+    sets, n = f.sets, np.concatenate([x.n for x in f.sets])
     # ``rows`` are the pairs of systems that are not tied on the full ranking. ``turned`` marks the
     # pairs that sampling reverses, and ``level`` marks the pairs that sampling ties.
     rows = f.verdict[f.verdict["state"] != "tied"]
@@ -111,22 +110,16 @@ def _facts(f: Pairs) -> dict[str, Any]:
     decided, misled = int((chances >= CONFIDENT).sum()), int((chances <= 1 - CONFIDENT).sum())
     one_metric = len(by_metric) == 1
     return {
-        "metrics": [str(metric) for metric in f.metrics],
-        "systems": len(sets),
         "fit_words": SCHEMES[f.protocol.fit_scheme].words,
-        "relevant": max(ranks.max_relevant for ranks in sets),
-        "instances": (min(sizes), max(sizes)),
         "candidates": (n.min(), n.max()),
         "movielens": f.source in _MOVIELENS,
-        "all_drawn": distinct and f.m >= max(ranks.max_negatives for ranks in sets),
-        "short": distinct and any(np.any(x.counted().negatives < f.m) for x in sets),
+        "short": any(np.any(x.counted().negatives < f.m) for x in sets),
         "by_odds": all(ranks.mass_above is None for ranks in sets),
         "version": sampledash.__version__,
         "few": len(sets) <= _SYSTEMS and f.exact.size <= _VALUES,
         "exact": _means(f, f.exact),
         "sampled": _means(f, f.sampled),
         "differ": bool((f.verdict["sampled"].abs() > TIED).any()),
-        "equal_pairs": len(f.verdict) - len(rows),
         # Metrics by which sampling reverses a pair come first, then metrics by which it ties a
         # pair, then all others.
         "effects": sorted(effects, key=lambda group: (group[0][0] == 0, group[0][1] == 0)),

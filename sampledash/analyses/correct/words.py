@@ -58,11 +58,9 @@ def gamma_meaning(correction: Correction, instances: int) -> str:
 
 def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1") -> list[str]:
     """Return in TeX, with numbers, the steps to a vector; ``prior`` follows "p(r)" in the TeX."""
-    facts = {"n": fit.sampling.n, "m": fit.sampling.m, "metric": fit.metric, "values": fit.values}
-    facts |= {"correction": fit.correction, "formula": inline(fit.correction.kind.tex)}
-    steps = template(_HERE / "formula.tex.jinja").render(
-        facts, bias2=bias2, variance=variance, prior=prior
-    )
+    facts = {"formula": inline(fit.correction.kind.tex), "prior": prior}
+    text = template(_HERE / "formula.tex.jinja")
+    steps = text.render(vars(fit) | facts, bias2=bias2, variance=variance)
     return [step for step in steps.splitlines() if step]
 
 

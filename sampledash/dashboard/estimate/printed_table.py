@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.analyses.estimate import printed, review
 from sampledash.analyses.estimate.result import Result, Row
-from sampledash.dashboard import page, sliders, state
+from sampledash.dashboard import page, state
 from sampledash.dashboard.estimate import shared
 from sampledash.readers.printed_table import PrintedTable
 from sampledash.report.escape import escaped, system_name
@@ -58,12 +58,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     if lock is None and table is not None and table.n is not None:
         lock = table.n, f"{count(table.n)}, from the table"
     m = f"{count(table.m)}, from the table" if table and table.m else ""
-    with place:
-        numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric")]
-        bar = sliders.bar(*numbers, n=lock, m=m, late=numbers, sampled=not shared.is_corpus())
-    with bar.row:
-        page.copy_link(page_defaults)
-    page.note(page_defaults)
+    shared.bar(place, page_defaults, lock, m)
 
     def question(table: PrintedTable) -> printed.TableQuestion:
         settings = state.current()

@@ -14,7 +14,7 @@ from sampledash.analyses import memory
 from sampledash.analyses.estimate import pictures, result
 from sampledash.analyses.paper.wild import NCF, published_samples
 from sampledash.correction import USABLE, usable, weighs
-from sampledash.dashboard import page, sliders, state
+from sampledash.dashboard import page, state
 from sampledash.dashboard.estimate import shared
 from sampledash.dashboard.ranks import NOT_KNOWN, ask_n
 from sampledash.dashboard.uploads import carry, pasted, template, upload
@@ -92,13 +92,8 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         given = page.Problem.of(error)
     unknown = None if shared.is_corpus() else _UNKNOWN
     n, m = (unknown, "") if isinstance(given, page.Problem) else (given.n, given.m)
-    numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric")]
-    numbers += ["gamma"] * weighs(state.value("estimator", CHOICES))
-    with place:
-        row, _ = sliders.bar(*numbers, n=n, m=m, late=numbers, sampled=not shared.is_corpus())
-    with row:
-        page.copy_link(page_defaults)
-    page.note(page_defaults)
+    gamma = ["gamma"] * weighs(state.value("estimator", CHOICES))
+    shared.bar(place, page_defaults, n, m, *gamma)
 
     def check() -> result.Question:
         if isinstance(given, page.Problem):

@@ -1,6 +1,6 @@
 """What the two parts of the Correct page that estimate share: metric, sentence and picture."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,22 @@ def places() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
     with st.container(key="above"):
         sliders.metric()
     return st.container(key="given_headline"), st.container(), st.container(key="given_answer")
+
+
+def bar(
+    place: DeltaGenerator,
+    page_defaults: Mapping[str, Any],
+    n: tuple[int, str] | None,
+    m: str,
+    *more: str,
+) -> None:
+    """Draw the bar of sliders in ``place``; ``n`` and ``m`` are those of the data, if known."""
+    numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric"), *more]
+    with place:
+        row, _ = sliders.bar(*numbers, n=n, m=m, late=numbers, sampled=not is_corpus())
+    with row:
+        page.copy_link(page_defaults)
+    page.note(page_defaults)
 
 
 def scheme() -> Scheme:
