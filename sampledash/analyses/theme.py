@@ -58,11 +58,7 @@ _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
 # Dash pattern of all lines that show exact values, computed on all items, and of no other lines.
 EXACT_DASH = "6px,4px"
 # Lines of each pin: the stroke as text, which names the line, and the style of the line.
-PINNED: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("┅┅", {"dash": "dot", "width": 2}),
-    ("━╍", {"dash": "dashdot", "width": 2}),
-    ("▪▪▪", {"dash": "dot", "width": 3.5}),
-)
+PINNED: dict[str, dict[str, Any]] = json.loads(_STYLES)["pinned"]
 
 
 def look(dark: bool) -> Look:
@@ -143,7 +139,6 @@ def figure(
     Traces should be of types that Plotly draws as SVG, with at most 400 points. The user's changes,
     such as a zoom, last until ``revision`` changes. ``layout`` holds more of Plotly's layout.
     """
-    at = {"x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "container"}
     font = {"size": 16, "color": title_color or look(dark).ink}
     text = f"<b>{title}</b>" if title else ""
     room = _room(layout.get("xaxis", {}), layout.get("yaxis", {}))
@@ -154,10 +149,8 @@ def figure(
             "margin": margin | {side: max(margin[side], need) for side, need in room.items()},
             "template": styles(dark)["template"],
             "height": height,
-            "title": {"text": text, **at, "yanchor": "top", "pad": {"t": 4}, "font": font},
+            "title": {"text": text, "font": font},
             "uirevision": revision,
-            "hovermode": "x unified",
-            "dragmode": False,
             "annotations": [],
             "shapes": [],
             **layout,
@@ -243,7 +236,7 @@ def behind(fig: Picture, pinned: Sequence[tuple[str, Picture]]) -> Picture:
         away[upright | np.roll(upright, 1)] = 0.0
         return bool(np.abs(away).max() > 0.005 * max(np.ptp(pin["y"]), 1e-12))
 
-    for (stroke, style), (name, picture) in zip(PINNED, pinned, strict=False):
+    for (stroke, style), (name, picture) in zip(PINNED.items(), pinned, strict=False):
         other, before = picture.as_written(), len(data)
         for trace in other["data"]:
             line = trace.get("line", {})

@@ -79,7 +79,7 @@ def pins(
         names.append(f"{name} ({number + 1})" if name in names else name)
         stroke = ""
         if answer is not None and asked != now:
-            stroke = f"{theme.PINNED[len(shown)][0]} "
+            stroke = f"{list(theme.PINNED)[len(shown)]} "
             shown.append(Pin(names[-1], asked, answer))
         st.button(
             f"{stroke}{escaped(names[-1])} :material/close:",

@@ -27,12 +27,13 @@ CellKind = Literal[
     "text", "flips", "count", "share", "points", "chance", "p", "number", "digits", "any"
 ]
 
-# Name of a column in sampledash's own tables -> its header, and the kind of its content. A column
-# of the kind "any" may have different content in different tables: its values give the kind.
-_COLUMNS: dict[str, tuple[str, CellKind]] = {
-    name: (header, kind)
-    for name, kind, header in pd.read_csv(Path(__file__).with_suffix(".csv")).to_numpy().tolist()
-}
+# Name of a column in sampledash's own tables -> its header, the kind of its content, and columns
+# that the table must have besides; the last such row holds. A column of the kind "any" may have
+# different content in different tables: its values give the kind.
+_COLUMNS: dict[str, list[tuple[str, CellKind, set[str]]]] = {}
+_ROWS = pd.read_csv(Path(__file__).with_suffix(".csv"), keep_default_na=False).to_numpy().tolist()
+for _name, _content, _header, _others in _ROWS:
+    _COLUMNS.setdefault(_name, []).append((_header, _content, set(_others.split())))
 _UNIT: dict[str, str] = {"share": " (%)", "points": " (pp)", "chance": " (%)"}
 MISSING_TEX = "--"
 # A spreadsheet runs text as a formula if it begins with one of these characters.
@@ -143,21 +144,10 @@ def printed(table: pd.DataFrame) -> list[Column]:
 
 def _headed(name: str, names: set[str]) -> tuple[str, CellKind]:
     """Return the header and the kind of column ``name`` in a table with the columns ``names``."""
-    header, kind = _COLUMNS.get(name, (name, "any"))
-    paired = {"better", "worse"} <= names
-    if paired and name in ("exact", "sampled", "difference"):
-        # The values are differences: the value of the better system minus that of the worse system.
-        return f"{header} difference" if name != "difference" else header, "points"
-    if paired and name == "probability" and "state" not in names:
-        return "Probability", kind
     if "design" in names and " > " in name:  # a column for a pair of systems, such as "A > B"
         return f"Shows {name}", "chance"
-    if name in ("low", "high") and "probability" in names:
-        return f"Shared negatives, {header.lower()}", "chance"
-    if "second" in names and name.startswith(("low", "high")):
-        # The values are differences: the value of the first system minus that of the second system.
-        return header, "points"
-    return header, kind
+    rows = [(header, kind) for header, kind, others in _COLUMNS.get(name, ()) if others <= names]
+    return rows[-1] if rows else (name, "any")
 
 
 def _kind(values: Sequence[Any]) -> CellKind:

@@ -219,9 +219,9 @@ def test_the_exercise_sheet_holds_every_lesson_and_its_solutions_come_last():
         assert f"## {number}. {lesson.title}" in solutions
         later = [lesson.title, lesson.sentence]
         assert not [text for text in later if text in tasks]
-        later += [*lesson.misconceptions, *(exercise.solution for exercise in lesson.exercises)]
+        later += [*lesson.misconceptions, *(solution for _, solution in lesson.exercises)]
         assert all(text in solutions for text in later)
-        assert all(exercise.task in tasks for exercise in lesson.exercises)
+        assert all(task in tasks for task, _ in lesson.exercises)
     metric = sd.parse_metric("Recall@10")
     at = half_way(metric, 100)
     below, above = (float(sd.expected(metric, r, SAMPLING)) for r in (at, at + 1))

@@ -26,10 +26,11 @@ from sampledash.rank_sets import RankSet
 from sampledash.schemes import SCHEMES, usual_first
 from sampledash.types import Progress
 
-_KIND = {"X": "iALS", "Y": "itemCF", "Z": "itemCF"}
 #: Menu entry -> text of a recommender with the papers' hyperparameters, which the user can edit.
 OFFERED = {
-    **{f"{name}: {_KIND[name]}": str(parse_recommender(x)) for name, x in OF_THE_PAPERS.items()},
+    **{
+        f"{x}: {text.split()[0]}": str(parse_recommender(text)) for x, text in OF_THE_PAPERS.items()
+    },
     "EASE": str(recommender("EASE")),
     **{name: str(parse_recommender(x)) for name, x in EXPERIMENTS["steck"].recommenders.items()},
     "Random": str(recommender("random")),

@@ -103,13 +103,6 @@ class Link(NamedTuple):
     label: str
 
 
-class Exercise(NamedTuple):
-    """One exercise for the sheet, with its solution."""
-
-    task: str
-    solution: str
-
-
 @dataclass(frozen=True)
 class Lesson:
     """The texts of a lesson; exactly one of the choices is right.
@@ -129,7 +122,7 @@ class Lesson:
     link: Link
     minutes: int
     misconceptions: tuple[str, ...]
-    exercises: tuple[Exercise, ...]
+    exercises: list[list[str]]  # a task and its solution each
     points: tuple[str, ...]
 
     @property
@@ -202,7 +195,7 @@ def read(text: str, numbers: Mapping[str, Any]) -> Lesson:
         link=Link(page, parse_qs(query), label),
         minutes=int(minutes),
         misconceptions=tuple(texts["misconception"]),
-        exercises=tuple(Exercise(task, solution) for task, solution in parts("exercise")),
+        exercises=parts("exercise"),
         points=tuple(texts.get("point", ())),
     )
 
