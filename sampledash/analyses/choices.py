@@ -23,15 +23,16 @@ CHIPS = Live(_chips)
 #: What the candidates of a test are.
 CANDIDATES = ("Sampled negatives", "A sample of a larger corpus")
 METRIC = "Recall@k"  # default metric of pages that show a single metric
+
+
+def _schemes() -> dict[str, schemes.Scheme]:
+    rows = ((name, schemes.SCHEMES[name]) for name in schemes.usual_first())
+    return {row.label: name for name, row in rows if row.by_class is None}
+
+
 # Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
 #: Schemes that pages offer: those under which the rank, or one number beside it, is enough.
-SCHEMES = Live(
-    lambda: {
-        schemes.SCHEMES[name].label: name
-        for name in schemes.usual_first()
-        if schemes.SCHEMES[name].by_class is None
-    }
-)
+SCHEMES = Live(_schemes)
 
 
 @dataclass(frozen=True)

@@ -128,9 +128,8 @@ def _split() -> tuple[Split, float | None] | None:
         held_out = page.segments("Held out", lab.SPLITS, "split", help=words.TEXTS["split"])
         seen = page.segments("Seen items", lab.SEEN, "seen", help=words.TEXTS["seen"])
         if data.rating is not None:
-            bound: dict[str, Any] = {"key": "least_rating", "bind": "query-params", "width": 180}
-            bound |= {"format": "%.6g", "placeholder": "any", "help": words.TEXTS["least"]}
-            least = st.number_input("Relevant: rated at least", value=None, **bound)
+            bound = page.bound("least_rating", words.TEXTS["least"], width=180, placeholder="any")
+            least = st.number_input("Relevant: rated at least", value=None, format="%.6g", **bound)
 
     def parts() -> tuple[str, Split]:
         rule = lab.SPLITS[held_out] + lab.SEEN[seen]
@@ -242,9 +241,8 @@ def _chosen() -> tuple[list[lab.Wanted], int]:
     place = st.container()
     with st.expander("Their knobs, as in the papers", icon=":material/tune:"):
         for chip in (chip for chip in lab.OFFERED if chip in chosen):
-            about = words.knobs(lab.OFFERED[chip])
-            bound: dict[str, Any] = {"key": KNOBS[chip], "bind": "query-params"}
-            text = st.text_input(chip, lab.OFFERED[chip], help=about, **bound)
+            bound = page.bound(KNOBS[chip], words.knobs(lab.OFFERED[chip]))
+            text = st.text_input(chip, lab.OFFERED[chip], **bound)
             with place:
                 good = _kept(f"_good_{KNOBS[chip]}", partial(_parsed, chip, text or ""))
             if good is not None and good.system not in (x.system for x in recommenders):

@@ -297,6 +297,11 @@ def tabs(draws: Mapping[str, Callable[[T], None]], key: str, shown: T) -> None:
                     st.info(escaped(state.spelled(error)), icon=":material/info:")
 
 
+def bound(key: str, help: str | None = None, **more: Any) -> dict[str, Any]:
+    """Return arguments of a widget whose value is in the address, as the parameter ``key``."""
+    return {"key": key, "bind": "query-params", "help": help, **more}
+
+
 def segments(
     label: str,
     names: Iterable[str],
@@ -313,8 +318,8 @@ def segments(
     """
     offered = list(names)
     first = offered[0] if default is None else default
-    options: dict[str, Any] = {"key": key, "bind": "query-params", "help": help, "wrap": True}
-    options["label_visibility"] = "collapsed" if hidden else "visible"
+    label_visibility = "collapsed" if hidden else "visible"
+    options = bound(key, help, wrap=True, label_visibility=label_visibility)
     return st.segmented_control(label, offered, default=first, required=True, **options) or first
 
 
@@ -337,7 +342,7 @@ def chips(
     wrap: bool | None = True,
 ) -> list[T]:
     """Draw buttons to choose several options; return the choice, which the address holds too."""
-    options: dict[str, Any] = {"key": key, "bind": "query-params", "help": help, "wrap": wrap}
+    options = bound(key, help, wrap=wrap)
     return st.pills(label, list(offered), selection_mode="multi", default=default, **options)
 
 
@@ -345,8 +350,7 @@ def whole_number(
     label: str, key: str, default: int, low: int = 0, most: int | None = None, **options: Any
 ) -> int:
     """Draw a field for a whole number, which the address holds; if empty, return ``default``."""
-    arguments: dict[str, Any] = {"step": 1, "key": key, "bind": "query-params", **options}
-    typed = st.number_input(label, low, most, default, **arguments)
+    typed = st.number_input(label, low, most, default, step=1, **bound(key, **options))
     return default if typed is None else int(typed)
 
 

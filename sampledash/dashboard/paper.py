@@ -78,8 +78,8 @@ def show() -> None:
     state.stamp({key: (names, DEFAULTS[key]) for key, names in offered.items()})
     page.note(DEFAULTS)
     headline = st.container()
-    options: dict[str, Any] = {"default": DEFAULTS["item"], "key": "item", "bind": "query-params"}
-    item = st.pills("Shown", list(ITEMS), required=True, wrap=True, **options) or DEFAULTS["item"]
+    options = page.bound("item", default=DEFAULTS["item"], required=True, wrap=True)
+    item = st.pills("Shown", list(ITEMS), **options) or DEFAULTS["item"]
     if item in WILD:
         (_printed_twice if item == words.ON_BOTH else _published)(headline)
     else:
@@ -207,8 +207,8 @@ def _missing() -> None:
     st.markdown(words.TEXTS["missing"])
     label = "The best-ranked relevant item is observed so many times as often as the worst"
     about = "1: ratings are missing at random, as the theorem assumes."
-    options: dict[str, Any] = {"key": "times", "bind": "query-params", "format": "%d times"}
-    times = st.slider(label, 1, pictures.MOST_TIMES, DEFAULTS["times"], help=about, **options)
+    options = page.bound("times", about, format="%d times")
+    times = st.slider(label, 1, pictures.MOST_TIMES, DEFAULTS["times"], **options)
     rows = missing()
     st.markdown(words.missing(times, rows[rows["times"] == times]))
     _panels(pictures.missing(times, rows, page.is_dark()))

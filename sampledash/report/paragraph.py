@@ -105,7 +105,6 @@ def _facts(f: Pairs) -> dict[str, Any]:
     ends = [(part["right_from"].max(skipna=False), metric) for metric, part in by_metric.items()]
     wrong = rows[rows["right_from"].isna()]
     shown = rows if len(rows) <= _PAIRS else rows.nsmallest(1, "probability")
-    runs = shown[["probability", "better", "worse", "metric"]].itertuples(index=False)
     chances = rows["probability"].to_numpy(dtype=np.float64)
     decided, misled = int((chances >= CONFIDENT).sum()), int((chances <= 1 - CONFIDENT).sum())
     one_metric = len(by_metric) == 1
@@ -132,7 +131,7 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "kind": "pairs" if one_metric else "comparisons",
         # The probability that one run shows the true order of a pair. It is given for every pair if
         # there are at most _PAIRS pairs, and otherwise only for the pair with the lowest chance.
-        "runs": list(runs),
+        "runs": list(shown[["probability", "better", "worse", "metric"]].itertuples(index=False)),
         "low": f"{100 * (1 - CONFIDENT):g}",
         "high": f"{100 * CONFIDENT:g}",
         "decided": decided,

@@ -129,7 +129,7 @@ WILD = SimpleNamespace(cells=207, inside_low=207, inside_low_if_falling=206, pai
 WILD.decided_low_if_falling = WILD.right_low_if_falling = 540
 TOTAL = pd.Series({"pairs": 5, "decided": 1, "decided_if_falling": 2})
 SOME, EVERY = (sd.Sampling(n, m, "without-replacement") for n, m in ((N, 100), (100, 99)))
-RIGHT, WRONG, FIRST = (np.array(x) / 10 for x in ([1, 2, 3], [2, 1, 3], [1, 3, 2]))
+RIGHT, FIRST = (np.array(x) / 10 for x in ([1, 2, 3], [1, 3, 2]))
 UNDECIDED = rows(("right", 1), ("undecided", 5), ("undecided", 7))
 
 #: Two users and three items; one (user, item) pair occurs twice.

@@ -189,17 +189,15 @@ class Job:
         if not self._going_on.acquire(timeout=_PATIENCE):
             return
         try:
-            end = monotonic() + seconds
-            while not self.done:
-                before = monotonic()
-                place = next(self._work, None)
+            before = monotonic()
+            end = before + seconds
+            for place in self._work:
                 now = monotonic()
-                if place is None:
-                    self.done = True
-                else:
-                    self._seconds = 0.0 if self.shares[place] == 1 else self._seconds + now - before
+                self._seconds = 0.0 if self.shares[place] == 1 else self._seconds + now - before
                 if now >= end:
-                    break
+                    return
+                before = now
+            self.done = True
         finally:
             self._going_on.release()
 

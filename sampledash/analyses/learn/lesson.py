@@ -77,14 +77,10 @@ class Recommenders(NamedTuple):
 def movielens() -> Recommenders:
     """Return the bundled recommenders, which are read only once."""
     sets = sd.example("movielens-xyz")
+    exact, most = [sd.mean(METRIC, rs) for rs in sets], max(int(rs.n.max()) for rs in sets) - 1
     last = sd.right_from(METRIC, sets, scheme=WITHOUT).nlargest(1, "m").iloc[0]
-    return Recommenders(
-        sets,
-        [rs.system for rs in sets],
-        [sd.mean(METRIC, rs) for rs in sets],
-        max(int(rs.n.max()) for rs in sets) - 1,
-        (last["better"], last["worse"], int(last["m"])),
-    )
+    settled = last["better"], last["worse"], int(last["m"])
+    return Recommenders(sets, [rs.system for rs in sets], exact, most, settled)
 
 
 class Choice(NamedTuple):

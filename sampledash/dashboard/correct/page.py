@@ -121,8 +121,7 @@ def _settings() -> str:
     about = f"|D| = {size}, {prior}"
     with st.popover(about, icon=":material/tune:", key="settings"):
         page.chips("Corrections", LABELS, "drawn", DEFAULTS["drawn"], HELP["drawn"])
-        bound: dict[str, Any] = {"key": "instances", "bind": "query-params"}
-        bound |= {"value": DEFAULTS["instances"], "help": HELP["instances"]}
+        bound = page.bound("instances", HELP["instances"], value=DEFAULTS["instances"])
         st.select_slider("|D|, instances", list(result.SIZES), **bound)
         return page.segments("Prior", result.PRIORS, "prior", help=HELP["prior"])
 

@@ -37,7 +37,8 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         shared.ask_candidates()
     example_ = printed.example_table()
     choices = {"printed": example_, "table_instances": 0, "table_tab": TABS[0]}
-    text = left.text_area("The printed table", example_, 150, **shared.linked("printed")) or ""
+    bound = page.bound("printed", shared.HELP["printed"])
+    text = left.text_area("The printed table", example_, 150, **bound) or ""
     label, about = "Instances, if known", shared.HELP["table_instances"]
     with right:
         instances = page.whole_number(label, "table_instances", 0, help=about)

@@ -82,7 +82,8 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     chosen, systems, options = st.container(), st.container(), st.container(horizontal=True)
     # The widgets of ``options`` are drawn first, because the choice of ranks depends on them.
     with options:
-        st.selectbox("Estimate by", list(result.METHODS), width=320, **shared.linked("estimator"))
+        bound = page.bound("estimator", shared.HELP["estimator"], width=320)
+        st.selectbox("Estimate by", list(result.METHODS), **bound)
         shared.ask_candidates()
     given: Given | page.Problem
     try:
@@ -304,8 +305,8 @@ def _numbers(answer: result.Result[result.Question]) -> list[tuple[str, str, str
     if any(row.falling is None for row in answer.rows):
         falling = "not offered" if q.adaptive else "contradicted"
     free = f"{decided(pair.free for pair in answer.pairs)} of {total}"
-    of_free, of_falling = shared.HELP["free"], shared.HELP["falling"]
-    pairs = [("Pairs decided", free, of_free), ("If ranks fall off", falling, of_falling)]
+    pairs = [("Pairs decided", free, shared.HELP["free"])]
+    pairs.append(("If ranks fall off", falling, shared.HELP["falling"]))
     about = f"Widest range of {q.metric} that one system's samples allow."
     largest = count(max(x.n_instances for x in q.sets))
     return [

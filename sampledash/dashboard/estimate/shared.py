@@ -39,10 +39,6 @@ def ask_candidates() -> None:
     page.segments("It was ranked among", CANDIDATES, "candidates", help=HELP["candidates"])
 
 
-def linked(key: str) -> dict[str, Any]:
-    return {"key": key, "bind": "query-params", "help": HELP[key]}
-
-
 def mean_n(name: str = DATA) -> tuple[int, str]:
     """Return the mean n of a bundled example, and the text that the bar shows in place of n."""
     mean = round(float(np.mean(example(name)[0].n)))
