@@ -68,7 +68,11 @@ def look(dark: bool) -> Look:
 
 def exact_line(dark: bool, width: float = 2) -> dict[str, Any]:
     """Return the line style of the exact metric on every page: dashed, in the colour of text."""
-    return {"color": look(dark).ink, "dash": EXACT_DASH, "width": width}
+    return _line(dark, "ink", EXACT_DASH, width)
+
+
+def _line(dark: bool, color: str, dash: str, width: float = 2.5) -> dict[str, Any]:
+    return {"color": getattr(look(dark), color), "dash": dash, "width": width}
 
 
 def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
@@ -77,26 +81,19 @@ def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
     Metrics of the same colour differ in dash pattern: NDCG@k is dash-dotted, NDCG is solid.
     """
     truncated = metric.of_others or (metric.k is not None and not metric.on_lattice)
-    return {
-        "color": getattr(look(dark), KINDS[metric.name].color),
-        "dash": "longdashdot" if truncated else "solid",
-        "width": 3,
-    }
+    return _line(dark, KINDS[metric.name].color, "longdashdot" if truncated else "solid", 3)
 
 
 def system_line(place: int, dark: bool) -> dict[str, Any]:
     """Return the line style of the system at position ``place`` of the legend, counted from 0."""
-    return {
-        "color": getattr(look(dark), _SYSTEM[place % len(_SYSTEM)]),
-        "dash": _SYSTEM_DASH[place // len(_SYSTEM) % len(_SYSTEM_DASH)],
-        "width": 2.5,
-    }
+    lap, hue = divmod(place, len(_SYSTEM))
+    return _line(dark, _SYSTEM[hue], _SYSTEM_DASH[lap % len(_SYSTEM_DASH)])
 
 
 def correction_line(name: str, dark: bool) -> dict[str, Any]:
     """Return the line style of the correction with this name, such as ``"bias-variance"``."""
     kind = CORRECTIONS[name]
-    return {"color": getattr(look(dark), kind.color), "dash": kind.dash, "width": 2.5}
+    return _line(dark, kind.color, kind.dash)
 
 
 def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:

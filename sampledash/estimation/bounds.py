@@ -13,14 +13,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from sampledash import checks
-from sampledash.estimation.confidence import (
-    all_alike,
-    best_fits,
-    interval_of_mean,
-    mean_of_some,
-    profile_interval,
-    worst_and_best,
-)
+from sampledash.estimation import confidence as intervals
 from sampledash.estimation.linear_programme import Columns, Programme, Shape, clipped
 from sampledash.metrics import Metric, as_metric, parse_metric
 from sampledash.sampled_rank_sets import DOUBTFUL, LEVEL, Outcomes, SampledRankSet
@@ -198,11 +191,11 @@ def _as_read(
     needless = linear and shape is None
     fits, alike = [], []
     for srs, sign in zip(sets, (1.0, -1.0), strict=False):
-        each_fit = [None] * len(srs.strata) if needless else best_fits(metric, srs, shape)
+        each_fit = [None] * len(srs.strata) if needless else intervals.best_fits(metric, srs, shape)
         for observed, fit in zip(srs.strata, each_fit, strict=True):
             if fit is not None:
                 fits.append(replace(fit, weight=sign * fit.weight))
-            elif not needless or all_alike(observed):
+            elif not needless or intervals.all_alike(observed):
                 alike.append((srs, observed, sign * float(observed.total) / srs.n_instances))
     part_confidence = 1 - (1 - confidence) / max(len(alike) + bool(fits), 1)
     ends = []
@@ -210,16 +203,16 @@ def _as_read(
         span = _within_limits(metric, observed, shape, part_confidence, srs.system)
         ends.append((min(weight * x for x in span), max(weight * x for x in span)))
     if linear:  # the assumption of a shape does not change the interval of AUC or ATOP
-        return interval_of_mean([s.strata for s in sets], confidence)
+        return intervals.interval_of_mean([s.strata for s in sets], confidence)
     if fits:
-        ends.append(profile_interval(fits, part_confidence))
+        ends.append(intervals.profile_interval(fits, part_confidence))
     possible = difference([possible_range(metric, s) for s in sets])
     return clipped(sum(low for low, _ in ends), sum(high for _, high in ends), *possible)
 
 
 def possible_range(metric: Metric, srs: SampledRankSet) -> Range:
     """Return the smallest and largest mean metric that any ranks of the instances can give."""
-    return _over_strata(srs, [worst_and_best(metric, stratum) for stratum in srs.strata])
+    return _over_strata(srs, [intervals.worst_and_best(metric, stratum) for stratum in srs.strata])
 
 
 def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
@@ -316,8 +309,8 @@ def _within_limits(
     low, high = _hull(ranges)
     if shape is None:
         return low, high
-    possible = worst_and_best(metric, stratum)
-    return clipped(*mean_of_some(metric, stratum, low, high, half), *possible)
+    possible = intervals.worst_and_best(metric, stratum)
+    return clipped(*intervals.mean_of_some(metric, stratum, low, high, half), *possible)
 
 
 def bounds_from_table(

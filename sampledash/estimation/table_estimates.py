@@ -18,14 +18,7 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.special import expit, ndtr
 
-from sampledash.estimation.bounds import (
-    ERRORS,
-    bounds_from_table,
-    printed_error,
-    printed_values,
-    table_protocol,
-    unless_contradicted,
-)
+from sampledash.estimation import bounds
 from sampledash.estimation.linear_programme import Shape
 from sampledash.estimation.support import support_of
 from sampledash.metrics import Metric, as_metric, parse_metric
@@ -245,22 +238,22 @@ def estimate_from_table(
     than its rounding and two standard errors. As no family is exact, a difference that 1,000
     instances could show (three points at 50 %) is no contradiction, even for more instances.
     """
-    sampling, over = table_protocol(n, m, scheme, instances)
-    printed, values, half = printed_values("observed", observed, decimals)
+    sampling, over = bounds.table_protocol(n, m, scheme, instances)
+    printed, values, half = bounds.printed_values("observed", observed, decimals)
     exact = as_metric(metric)
     nodes, table = nodes_of(sampling, tuple(printed), exact), (sampling, tuple(printed))
     fits = [fit(x, nodes, *fitted_to(x, *table, tuple(values.tolist()))) for x in FAMILIES]
     points = np.array([means[-1] for means, *_ in fits])
-    errors = np.array([abs(d) @ half + ERRORS * np.sqrt(var / over) for _, d, var in fits])
-    allow = partial(bounds_from_table, exact, observed, n, m, decimals, None)
+    errors = np.array([abs(d) @ half + bounds.ERRORS * np.sqrt(var / over) for _, d, var in fits])
+    allow = partial(bounds.bounds_from_table, exact, observed, n, m, decimals, None)
     options: Any = {"scheme": scheme, "instances": instances}
-    falling = unless_contradicted(_SHAPE, lambda: allow(_SHAPE, **options))
+    falling = bounds.unless_contradicted(_SHAPE, lambda: allow(_SHAPE, **options))
     span = allow(**options) if falling is None else falling
     middle = points.mean()
     value = float(np.clip(middle, *span))
     errors += 2 * abs(middle - value)
     low, high = np.clip([(points - errors).min(), (points + errors).max()], *span).tolist()
-    allowed = half + printed_error(values, min(over, _FEWEST))
+    allowed = half + bounds.printed_error(values, min(over, _FEWEST))
     nearest = min(
         (means[:-1] for means, *_ in fits),
         key=lambda expected: float(np.max(np.abs(expected - values) / allowed)),

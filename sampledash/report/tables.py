@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,14 +23,10 @@ from sampledash.report import escape
 from sampledash.report.numbers import listed, rounded
 from sampledash.sampling import Sampling
 
-CellKind = Literal[
-    "text", "flips", "count", "share", "points", "chance", "p", "number", "digits", "any"
-]
-
 # Name of a column in sampledash's own tables -> its header, the kind of its content, and columns
 # that the table must have besides; the last such row holds. A column of the kind "any" may have
 # different content in different tables: its values give the kind.
-_COLUMNS: dict[str, list[tuple[str, CellKind, set[str]]]] = {}
+_COLUMNS: dict[str, list[tuple[str, str, set[str]]]] = {}
 _ROWS = pd.read_csv(Path(__file__).with_suffix(".csv"), keep_default_na=False).to_numpy().tolist()
 for _name, _content, _header, _others in _ROWS:
     _COLUMNS.setdefault(_name, []).append((_header, _content, set(_others.split())))
@@ -142,7 +138,7 @@ def printed(table: pd.DataFrame) -> list[Column]:
     return made
 
 
-def _headed(name: str, names: set[str]) -> tuple[str, CellKind]:
+def _headed(name: str, names: set[str]) -> tuple[str, str]:
     """Return the header and the kind of column ``name`` in a table with the columns ``names``."""
     if "design" in names and " > " in name:  # a column for a pair of systems, such as "A > B"
         return f"Shows {name}", "chance"
@@ -150,7 +146,7 @@ def _headed(name: str, names: set[str]) -> tuple[str, CellKind]:
     return rows[-1] if rows else (name, "any")
 
 
-def _kind(values: Sequence[Any]) -> CellKind:
+def _kind(values: Sequence[Any]) -> str:
     known = [value for value in values if not _missing(value)]
     if not known or any(isinstance(v, bool) or not isinstance(v, Real) for v in known):
         return "text"
@@ -161,7 +157,7 @@ def _kind(values: Sequence[Any]) -> CellKind:
     return "count" if all(float(value).is_integer() for value in known) else "number"
 
 
-def _cell(value: Any, kind: CellKind) -> str:
+def _cell(value: Any, kind: str) -> str:
     if _missing(value):
         return ""
     if isinstance(value, (bool, np.bool_)):

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.analyses.estimate import printed, review
-from sampledash.analyses.estimate.result import Result, Row
+from sampledash.analyses.estimate.result import Result
 from sampledash.dashboard import page, state
 from sampledash.dashboard.estimate import shared
 from sampledash.readers.printed_table import PrintedTable
@@ -86,19 +86,17 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 def _ranges(shown: Shown) -> None:
     """Draw the table of the ranges of all systems and pairs, and of the estimates."""
     rows = (*shown.answer.rows, *shown.answer.pairs)
+    estimates = [
+        "" if row.value is None else f"{percent(row.value)} ({shared.range_text(row.interval)})"
+        for row in rows
+    ]
     columns = {
         "System": [" − ".join(map(system_name, filter(None, row[:2]))) for row in rows],
         "No assumption": [shared.range_text(row.free, row.other) for row in rows],
         "If ranks fall off": [shared.range_text(row.falling, row.other) for row in rows],
-        "Estimate": [_estimate(row) for row in rows],
+        "Estimate": estimates,
     }
     page.table(pd.DataFrame(columns), printed.bounds(shown.answer), "table-bounds")
-
-
-def _estimate(row: Row) -> str:
-    if row.value is None or row.interval is None:
-        return ""
-    return f"{percent(row.value)} ({' to '.join(map(percent, row.interval))})"
 
 
 def _review(shown: Shown) -> None:
