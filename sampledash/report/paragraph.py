@@ -90,7 +90,8 @@ def _template(latex: bool) -> Template:
 
 def _facts(f: Pairs) -> dict[str, Any]:
     """Return the variables of the paragraph's template besides ``f``: names and numbers."""
-    sets, n = f.sets, np.concatenate([x.n for x in f.sets])
+    sets, distinct = f.sets, f.protocol.design.distinct
+    n = np.concatenate([x.n for x in sets])
     # ``rows`` are the pairs of systems that are not tied on the full ranking. ``turned`` marks the
     # pairs that sampling reverses, and ``level`` marks the pairs that sampling ties.
     rows = f.verdict[f.verdict["state"] != "tied"]
@@ -112,7 +113,7 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "fit_words": SCHEMES[f.protocol.fit_scheme].words,
         "candidates": (n.min(), n.max()),
         "movielens": f.source in _MOVIELENS,
-        "short": any(np.any(x.counted().negatives < f.m) for x in sets),
+        "short": distinct and any(np.any(x.counted().negatives < f.m) for x in sets),
         "by_odds": all(ranks.mass_above is None for ranks in sets),
         "version": sampledash.__version__,
         "few": len(sets) <= _SYSTEMS and f.exact.size <= _VALUES,

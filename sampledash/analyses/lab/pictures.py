@@ -112,17 +112,10 @@ def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
     """
     panels = []
     for most in (1.0, TOP):
-        part = table[table["k"] <= most]
+        k, *shares = 100 * table[table["k"] <= most].to_numpy().T
         line = theme.metric_line(parse_metric("TOPK@1"), dark)
-        data = [
-            theme.curve(
-                theme.in_percent(part["k"]),
-                theme.in_percent(part[name]),
-                line | {"dash": "dash" if place else "solid"},
-                str(name),
-            )
-            for place, name in enumerate(part.columns[1:])
-        ]
+        drawn = zip(table.columns[1:], shares, ("solid", "dash"), strict=False)
+        data = [theme.curve(k, y, line | {"dash": dash}, name) for name, y, dash in drawn]
         panels.append(
             theme.figure(
                 data,
@@ -132,7 +125,7 @@ def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
                 title_color=line["color"],
                 revision=f"top-{most}",
                 xaxis=theme.percent_axis(100 * most, title="k, share of the list"),
-                yaxis=theme.percent_axis(100 * float(part.iloc[-1, 1:].max())),
+                yaxis=theme.percent_axis(max(float(y[-1]) for y in shares)),
             )
         )
     return theme.beside(panels)

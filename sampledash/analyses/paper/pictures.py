@@ -45,14 +45,8 @@ class Panel(NamedTuple):
 
 def _exact(_: Metric, dark: bool) -> theme.Picture:
     ranks = rank_grid(N, keep=[10, 11])
-    data = [
-        theme.curve(
-            *theme.steps(ranks, theme.in_percent(metric(ranks, N))),
-            theme.metric_line(metric, dark),
-            str(metric),
-        )
-        for metric in _METRICS
-    ]
+    drawn = ((x, theme.steps(ranks, theme.in_percent(x(ranks, N)))) for x in _METRICS)
+    data = [theme.curve(*at, theme.metric_line(x, dark), str(x)) for x, at in drawn]
     return theme.figure(
         data,
         dark=dark,
