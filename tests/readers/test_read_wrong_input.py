@@ -157,7 +157,7 @@ A: >>10, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: 3>10, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: 10,000 | system 'A', value 2 … '000' … without separators || 3 4\nA: 1 | '3 4' without a name
 A: 99999999999999999999 | system 'A', value 1 || A: 1; A: 2 | system 'A' twice
-A 1\n3 4 | 'A 1' without || 3\n4 5 | '4 5' without
+A 1\n3 4 | 'A 1' without || 3\n4 5 | '3' without
 A: | no ranks for system 'A' || A 3 4 | 'A 3 4' … NAME: ranks || 3 4\n5 6 | '3 4' … NAME: ranks
  | no ranks … A: 3, 17, 250 ||  ; \n | no ranks || n = 9 | no ranks
 A: 3; n = many | 'n = many' without … n = 3706 || A: 3; n = 8; n = 9 | n twice, 8 and 9
@@ -240,10 +240,10 @@ rank,weight\n1,2\n2,3,4 | weights, line 3: write two numbers, a rank and its wei
 rank | weights holds no number: give a weight for each rank 1..3 || , | weights holds no number
 
 == weights_of_text(int(X) * "1 ", 200_000)
-200001 | pasted text holds more than 200,000 numbers: give … 1..200000
+200001 | pasted text holds 200,001 numbers, more than 200,000; give a weight
 
 == weights_of_text(int(X) * " ", 3)
-10000000 | holds no number || 10000001 | is longer than 10000000 characters
+10000000 | holds no number || 10000001 | more than 10,000,000; round the weights
 """
 
 
