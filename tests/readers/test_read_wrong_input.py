@@ -203,19 +203,19 @@ system, HR@10 | no values ||  | no values || Model,HR@10\nGain,0.5 | no values
 Model Fame Shame\nX 1 2 | line 1 of the table names no metric: found 'Model', 'Fame', 'Shame'; a
 A\nB\nC\nD\nModel,HR@1\nX,0.5 | line 1 of the table names no metric: found 'A'; a line
 system, HR@10\n\nA, high | line 3, column 'HR@10' of the table: 'high' is not a number
-system, HR@10\nA, 0.5, 0.6 | line 2 of the table has 3 cells, but line 1 names 2 columns
+system, HR@10\nA, 0.5, 0.6 | line 2 of the table has not one cell for each of the 2 columns that
 system, HR@10\nA, 0.5\nB, 1.3\nC, 0.4 | line 2, column 'HR@10' of the table: 0.5 … 1.3 in line 3 is
 system, HR@10\nA, 0.5\nA, 0.6 | line 3 of the table names 'A' again
 Model,HR@10,H@10\nX,0.5,0.4 | a metric more than once, HR@10, H@10: keep
 m = 0\nModel,HR@10\nX,0.5 | the table says m = 0: write a whole number from 1
 n = 9\nModel,HR@10\nX,0.5\nn = 10 | the table gives n twice, 9 and 10: keep one
 Model,HR@10\nX,(0.4) | line 2, column 'HR@10' of the table: '(0.4)' is not || Model,MRR\nX,. | '.'
-Model,HR@10\nX,-0.3 | line 2, column 'HR@10' of the table: '-0.3' is below 0; correct it, or
-Model,HR@10\n\nX,100.01 % | line 3, column 'HR@10' of the table: '100.01 %' is above 100
+Model,HR@10\nX,-0.3 | line 2, column 'HR@10' of the table: '-0.3' is not in 0..100 %; correct
+Model,HR@10\n\nX,100.01 % | line 3, column 'HR@10' of the table: '100.01 %' is not in 0..100
 Model,HR@10\nX,66.2\nY,1 | 1 may be a fraction or
 Model,HR@1,HR@9\nX,0.5,35%\nY,1.3,40% | line 2, column 'HR@1' … : 0.5 may … as 1.3 in line 3 is
 Model,AUC,MRR\nX,1,7\nY,1,0.3 | line 2, column 'AUC' … : 1 may … percent, as 7 in line 2 is
-Model,HR@10\nX,LONG9 | 'LONG' is above 100 || Model,HR@10\n,LONG9\nX,1 | no name before 'LONG': name
+Model,HR@10\nX,LONG9 | 'LONG' is not in 0..100 || Model,HR@10\n,LONG9\nX,1 | no name before 'LONG': name
 
 == read_printed(X) | line 2 of the table has no name before
 Model,HR@1\n,0.5 | '0.5' || Model,Recall,AUC\n,@10,\nBPR,0.5,0.3 | '@10'
@@ -224,10 +224,10 @@ Model,NDCG,MRR\n,10,10\nBPR,0.5,0.3 | '10'
 Model\tAUC\tHit\n\t\tRatio@10\nA\t0.7\t0.2 | 'Ratio@10'
 Model & Recall@10 & NDCG \\\n & & @10 \\\nBPR & 0.5 & 0.3 \\ | '@10'
 
-== read_printed(X) | line 2 … : separate the cells with tabs or commas
+== read_printed(X) | line 2 … : complete it, or separate the cells with tabs or commas
 Model Hit Ratio@5 Fancy Score NDCG@5\nSASRec 0.3 0.4 0.2 | line 2
 Model HR@5 NDCG@5\nSASRec 0.3 0.4 0.2 | line 2 || Model HR@5 NDCG@5\nSASRec 0.3 | line 2
-Model HR@5 NDCG@5\nSASRec 0.3 high | with 2 values, one for each … line 1 names (HR@5, NDCG@5)
+Model HR@5 NDCG@5\nSASRec 0.3 high | of the 3 columns that line 1 names (Model, HR@5, NDCG@5)
 
 == weights_of_text(X, 3, "weights")
 4, 2, -1 | weights: prior of rank 3 is -1.0: weights are finite and not negative
