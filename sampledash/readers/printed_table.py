@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from sampledash.checks import counted, not_a_number
+from sampledash.checks import not_a_number
 from sampledash.metrics import Metric, parse_metric
 from sampledash.readers.pasted import settings_aside
 from sampledash.readers.upload_limits import PRINTED, ReadError
@@ -319,10 +319,9 @@ class Parting:
             cells = [" ".join(name), *values] if full and not more else []
         if len(cells) != width:
             raise ReadError(
-                f"line {place} of the table has not one cell for each of the "
-                f"{counted(width, 'column')} that line {self.place} names "
-                f"({', '.join(x.printed for x in self.names[:8])}): complete it, or separate the cells "
-                "with tabs or commas"
+                f"line {place} of the table has not one cell for each of the {width} columns that "
+                f"line {self.place} names ({', '.join(x.printed for x in self.names[:8])}): "
+                "complete it, or separate the cells with tabs or commas"
             )
         return cells
 

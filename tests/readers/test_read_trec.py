@@ -252,10 +252,9 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
 
 #: Entries ``first line | kind of the file``, separated by ||; four valid lines follow a first line.
 FIRST = """
-1 Q0 a one 3.0 A | run || 1 Q0 a 1 high A | run || 1 Q0 a one high A | None || 1 Q0 a 1 3.0 | None
-user Q0 a 1 high A | None || user Q0 a one 3 A | None || user Q0 a 1 3 A | run
-1 0 b one | qrels || 1 x b 1 | qrels || 1 x b one | None || 1 Q0 b one | None
-user x b 1 | None || user 0 b rel | None || user 0 b 1 | qrels || 1 Q0 a 1 3 A B | None
+1 Q0 a one 3.0 A | run || 1 Q0 a 1 high A | run || user Q0 a one 3 A | run || 1 Q0 a 1 3.0 | run
+1 0 b one | qrels || user x b 1 | qrels || query Q0 document rank score tag | None
+query iteration document relevance | None || A B C D | None
 """
 
 

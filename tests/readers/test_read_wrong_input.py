@@ -215,7 +215,7 @@ Model,HR@10\n\nX,100.01 % | line 3, column 'HR@10' of the table: '100.01 %' is n
 Model,HR@10\nX,66.2\nY,1 | 1 may be a fraction or
 Model,HR@1,HR@9\nX,0.5,35%\nY,1.3,40% | line 2, column 'HR@1' … : 0.5 may … as 1.3 in line 3 is
 Model,AUC,MRR\nX,1,7\nY,1,0.3 | line 2, column 'AUC' … : 1 may … percent, as 7 in line 2 is
-Model,HR@10\nX,LONG9 | 'LONG' is not in 0..100 || Model,HR@10\n,LONG9\nX,1 | no name before 'LONG': name
+Model,HR@10\nX,LONG9 | 'LONG' is not in 0..100 || Model,HR@10\n,LONG9\nX,1 | no name before 'LONG'
 
 == read_printed(X) | line 2 of the table has no name before
 Model,HR@1\n,0.5 | '0.5' || Model,Recall,AUC\n,@10,\nBPR,0.5,0.3 | '@10'
