@@ -125,8 +125,7 @@ def _systems(text: str) -> dict[str, list[str]]:
             raise ReadError(f"the {_NAME} has {shown(segment)} without a name: {_REMEDY}")
         if role_of(name) in NUMBERS:
             raise ReadError(
-                f"the {_NAME} has {shown(segment)}: write one whole number after =, as in "
-                "n = 3706, or give the system another name"
+                f"the {_NAME} has {shown(segment)}: write n = 3706, or give the system another name"
             )
         limits.check_name(name, _NAME)
         if name in systems:
@@ -181,10 +180,8 @@ def settings_aside(
             role, plain = str(role_of(name)), re.sub("[,_]", "", value)
             symbol, _, least, most = NUMBERS[role]
             if not (re.fullmatch("[0-9]{1,18}", plain) and least <= int(plain) <= most):
-                raise ReadError(
-                    f"{where} says {symbol} = {value}: write a whole number from {least} to "
-                    f"{most:,} with the digits 0 to 9"
-                )
+                how = f"a whole number from {least} to {most:,} with the digits 0 to 9"
+                raise ReadError(f"{where} says {symbol} = {value}: write {how}")
             if numbers.setdefault(role, int(plain)) != int(plain):
                 raise ReadError(
                     f"{where} gives {symbol} twice, {numbers[role]} and {value}: keep one"
@@ -228,10 +225,8 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
         ranks, values, weights = weights[::2], weights[1::2], np.zeros(n)
         wrong = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
         if (i := parsing.first(wrong)) is not None:
-            raise ReadError(
-                f"{lines[i][0]}: {shown(float(ranks[i]))} is not a rank; write a whole number in "
-                f"1..{n}, or change n"
-            )
+            rank = shown(float(ranks[i]))
+            raise ReadError(f"{lines[i][0]}: {rank} is no rank; write a whole number in 1..{n}")
         if (i := parsing.first(pd.Series(ranks).duplicated())) is not None:
             raise ReadError(f"{name} gives rank {ranks[i]:.0f} twice: keep one")
         weights[ranks.astype(np.int64) - 1] = values

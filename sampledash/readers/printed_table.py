@@ -171,7 +171,7 @@ def read_printed(text: str) -> PrintedTable:
             if words := [cell for cell in row if not _MISSING.fullmatch(cell.strip())]:
                 raise ReadError(
                     f"line {place} of the table has no name before {words[0][:40]!r}: name the "
-                    f"system, or write the column names of line {parts.place} in one line"
+                    "system, or write all column names in one line"
                 )
             continue
         if name in rows:
@@ -211,16 +211,14 @@ def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
         metrics = [x.metric for x in parts.metrics]
         if twice := [x.printed for x in parts.metrics if metrics.count(x.metric) > 1]:
             raise ReadError(
-                f"line {place} of the table names a metric more than once, {', '.join(twice)}: "
-                "keep the columns of one evaluation"
+                f"line {place} of the table names a metric twice, {', '.join(twice)}: keep one"
             )
         if metrics:
             return parts, [", ".join(filter(None, names)) for names in above]
         above.append([x.printed for x in parts.names])
     raise ReadError(
         f"line {lines[0][0]} of the table names no metric: found "
-        f"{', '.join(map(repr, above[0][:8]))}; a line of names such as HR@10, NDCG@10, MRR or AUC "
-        "stands above the values"
+        f"{', '.join(map(repr, above[0][:8]))}; a line such as Model, HR@10, MRR is needed"
     )
 
 
@@ -231,8 +229,7 @@ def _number(text: str, place: int, column: Heading) -> Cell | None:
         return None
     if not re.search("[0-9]", plain) or not _NUMBER.fullmatch(plain):
         raise ReadError(
-            f"{_where(place, column)}: {not_a_number(text)}; write it as printed, such as 0.6624, "
-            "or - where there is none"
+            f"{_where(place, column)}: {not_a_number(text)}; write 0.6624, or - for none"
         )
     number = plain.rstrip(" %").replace(",", ".")
     if not 0 <= float(number) <= 100:

@@ -130,11 +130,9 @@ def _parsed(source: Layout, cells: pd.DataFrame, kind: TrecKind, *, listed: bool
     keys = [role for role in ("system", "user", "item") if role in frame]
     if (i := parsing.first(frame.duplicated(keys))) is not None:
         item, user = (source.headers[source.roles.index(role)] for role in ("item", "user"))
-        raise ReadError(
-            f"{source.place(int(cells.index[i]), source.find('item'))}: {item} "
-            f"{str(frame['item'][i])!r} occurs twice for {user} {str(frame['user'][i])!r}; remove "
-            "one line"
-        )
+        place = source.place(int(cells.index[i]), source.find("item"))
+        item, user = f"{item} {str(frame['item'][i])!r}", f"{user} {str(frame['user'][i])!r}"
+        raise ReadError(f"{place}: {item} occurs twice for {user}; remove one line")
     return Trec(kind, frame, facts_of(source, _COLUMNS), listed)
 
 
@@ -151,8 +149,7 @@ def _cells(source: Layout) -> pd.DataFrame:
         cells = line.split()
         if len(cells) not in (0, len(fields)):
             raise ReadError(
-                f"{source.name}, line {number}: {len(cells)} fields where a line has "
-                f"{len(fields)} ({' '.join(fields)}); correct the line"
+                f"{source.name}, line {number}: {len(cells)} fields; write {' '.join(fields)}"
             )
         if cells:
             lines.append(b"\t".join(cells))
@@ -180,9 +177,8 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
     inside = theirs >= 0
     if not inside.any():
         raise ReadError(
-            f"{run.name} and {qrels.name} share no query with a relevant document: "
-            f"{str(run.frame['user'][0])!r} here, {str(queries[0])!r} there; do they belong "
-            "together?"
+            f"{run.name} and {qrels.name} share no query with a relevant document; do they belong "
+            f"together? {str(run.frame['user'][0])!r} here, {str(queries[0])!r} there"
         )
     limits.RANKS.check(len(systems) * len(good), f"{run.name} with {qrels.name}")
     documents = _codes_in(good["item"].cat.categories, ordered["item"])
@@ -290,17 +286,13 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
         raise complaint
     left_out = _lacking(runs) & (censored == "left-out")
     if left_out.all():
-        raise ReadError(
-            f"{runs[0].name} misses a relevant item in every query: "
-            "nothing is left when those are left out; rank all candidates"
-        )
+        raise ReadError(f"{runs[0].name} lacks a relevant item in every query; rank all candidates")
     frames = [run.frame[~left_out[run.frame["instance"].cat.codes]] for run in runs]
     low = max(int((items["depth"] + items["lacks"]).max()) for items in frames)
     if n is None:
         names = " and ".join(run.name for run in runs)
         raise limits.MissingCandidates(
-            f"{names} do{'es' * (len(runs) == 1)} not say n, the number of candidates that were "
-            f"ranked: give n (at least {max(low, 2):,}, what the longest list needs)"
+            f"{names}: n, the number of candidates, is missing: give n (at least {max(low, 2):,})"
         )
     n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     left = int(left_out.sum())

@@ -209,10 +209,10 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
         left = lacking if censored == "left-out" else set()
         kept = {key: row for key, row in lists.items() if key[1] not in left}
         if not kept:
-            refused(lambda x=opened: x.read(censored="left-out"), "misses … in every query")
+            refused(lambda x=opened: x.read(censored="left-out"), "lacks a … in every query")
             continue
         low = max(depth + lacks for depth, _, lacks in kept.values())
-        fact = f"{every} do{'es' * (len(tags) == 1)} not say n … (at least {max(low, 2)}, what"
+        fact = f"{every}: n, the number … is missing: give n (at least {max(low, 2)})"
         refused(lambda x=opened: x.read(censored=censored), fact, MissingCandidates)
         if low > 2:
             said = refused(lambda x=opened, n=low - 1: x.read(n=n, censored=censored))

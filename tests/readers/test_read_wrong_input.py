@@ -134,7 +134,7 @@ A,u,> 9,9 | rank >9 is beyond the last of n = 9 || A,u,3,9,7 | 5 cells … 4 col
 RUN2 Q0 b 3 0.5 A\n | line 5 … document 'b' … twice … query '2'
 RUN2 Q0 d 3 high A\n | my.run, line 5, column 'score' … 'high' is not a number
 RUN2 Q0 d 3 inf A\n | my.run, line 5, column 'score' … inf
-RUN\n2 Q0 d 3 1\nRUNRUN | line 6: 5 fields … has 6 || RUN2 Q0 d 3 1 A B\nRUN | line 5: 7 fields
+RUN\n2 Q0 d 3 1\nRUNRUN | line 6: 5 fields; write query ||RUN2 Q0 d 3 1 A B\nRUN | line 5: 7 fields
 
 == read(RUN, "my.run", n=9, qrels=X)
 QRELS2 0 c 1\n | my.qrels, line 4 … document 'c' occurs twice for query '2'
@@ -144,7 +144,7 @@ RUN | my.qrels does not hold qrels; give lines 'query
 rank,n\n3,9\n | my.qrels does not hold qrels; give lines 'query
 
 == read("3 Q0 c 1 9 A\n" + RUN, "my.run", n=9, qrels=X)
-9 0 a 1\n7 0 a 1 | share no query with a relevant document: '3' here, '9' there; do they
+9 0 a 1\n7 0 a 1 | share no query with a relevant document; do they … '3' here, '9' there
 
 == read(X, "my.run", n=9)
 RUN | my.run is a TREC run … qrels || QRELS | my.run says what is relevant, but ranks nothing
@@ -167,7 +167,7 @@ model A: 5 6\nmodel B: 5 x | system 'model B', value 2: 'x' is not a number
 run 1: 5 6\nrun 2: | no ranks for system 'run 2' || run 1: 5 6\nrun 2 | 'run 2' without a name
 
 == open_text(X) | pasted text
-n: 5 6\nB: 3 4 | has 'n: 5 6': write one whole number after = || n: 5,60 | another name
+n: 5 6\nB: 3 4 | has 'n: 5 6': write n = 3706, or give || n: 5,60 | another name
 # hello\nA: 1 7 | '# hello' without a name
 n = 1; A: 1 | n = 1: write … from 2 to 1,000,000,000,000 || m = 0; A: 1 | m = 0: write … from 1 to
 n = 1000000000001; A: 1 | says n = 1000000000001 || seen,rank\n\ud800,x | line 2, column 'rank'
@@ -206,7 +206,7 @@ system, HR@10\n\nA, high | line 3, column 'HR@10' of the table: 'high' is not a 
 system, HR@10\nA, 0.5, 0.6 | line 2 of the table has not one cell for each of the 2 columns that
 system, HR@10\nA, 0.5\nB, 1.3\nC, 0.4 | line 2, column 'HR@10' of the table: 0.5 … 1.3 in line 3 is
 system, HR@10\nA, 0.5\nA, 0.6 | line 3 of the table names 'A' again
-Model,HR@10,H@10\nX,0.5,0.4 | a metric more than once, HR@10, H@10: keep
+Model,HR@10,H@10\nX,0.5,0.4 | a metric twice, HR@10, H@10: keep
 m = 0\nModel,HR@10\nX,0.5 | the table says m = 0: write a whole number from 1
 n = 9\nModel,HR@10\nX,0.5\nn = 10 | the table gives n twice, 9 and 10: keep one
 Model,HR@10\nX,(0.4) | line 2, column 'HR@10' of the table: '(0.4)' is not || Model,MRR\nX,. | '.'
@@ -231,8 +231,8 @@ Model HR@5 NDCG@5\nSASRec 0.3 high | of the 3 columns that line 1 names (Model, 
 
 == weights_of_text(X, 3, "weights")
 4, 2, -1 | weights: prior of rank 3 is -1.0: weights are finite and not negative
-1,3\n2,-1 | weights: prior of rank 2 is -1.0 || 1,3\n2,0\n1.5,1 | line 3: 1.5 is not a rank
-1,3\n4,1 | weights, line 2: 4 is not a rank; write a whole number in 1..3, or change n
+1,3\n2,-1 | weights: prior of rank 2 is -1.0 || 1,3\n2,0\n1.5,1 | line 3: 1.5 is no rank
+1,3\n4,1 | weights, line 2: 4 is no rank; write a whole number in 1..3
 2,1\n3,1\n3,2 | weights gives rank 3 twice || 1,1e999\n2,0 | rank 1 is inf: weights are
 rank,weight\n1,2\n2,3,4 | weights, line 3: write two numbers, a rank and its weight, such as 12,0.5
 0.5\n1 | weights: prior has shape (2,): give one weight for each rank 1..3 || 0;0;0 | prior is zero
@@ -295,7 +295,7 @@ WRONG = [
     ("run,rank\n" + "".join(f"u{i},3\n" for i in range(1001)), NINE, "1,001 systems … instance"),
     ("1 Q0 ü 1 3 A\n".encode("latin-1"), {"name": "my.run"}, "line 1: the text is not UTF-8"),
     ("user,rank\nu,3\nBjörn,4\n".encode("latin-1"), {},
-     "ranks.csv, line 3 … not UTF-8 … 0xf6 … save the file as UTF-8"),
+     "ranks.csv, line 3 … not UTF-8 … 0xf6 … save it so"),
     (column(1.0, 2.5), PARQUET, "row 2, column 'rank': 2.5 is not a whole number"),
     (column(1.0, None), PARQUET, "row 2, column 'rank': the cell is blank"),
     (column("1", "x"), PARQUET, "row 2, column 'rank': 'x' is not a number"),
@@ -321,7 +321,7 @@ ARRAYS = [
     (np.array(["2020"], dtype="M8[D]"), "datetime64[D], not ranks"),
     (np.ones(2, np.longdouble), "BPR.npy holds values of the type"),
     (np.zeros(2, dtype=[("rank", np.longdouble)]), "field 'rank' holds neither numbers nor"),
-    (np.zeros((2, 2), dtype=[("rank", "i8")]), "the shape (2, 2); save one dimension (named"),
+    (np.zeros((2, 2), dtype=[("rank", "i8")]), "the shape (2, 2); save one dimension or two"),
     (np.zeros(2, dtype=[("rank", "i8", 2)]), "field 'rank' holds neither"),
     (np.zeros(2, dtype=[("rank", "M8[s]")]), "field 'rank' holds neither"),
     (np.array([(b"\xff", 1)], LETTERS), "nor text in UTF-8"),
@@ -354,7 +354,7 @@ WRONG += [(npy(array), BPR, facts) for array, facts in ARRAYS]
 ZIPS = [
     (dict(pos=[1.0], neg=[[np.inf]]), "S.npz: neg, row 1, holds inf"),
     (dict(pos=[None], neg=[[1]]), "S.npz cannot be read as a numpy archive: it is damaged"),
-    (dict(a=[1.0]), "S.npz is a zip archive … or scores by numpy.savez(file, pos=pos, neg=neg)"),
+    (dict(a=[1.0]), "S.npz is a zip archive … or arrays pos and neg"),
     (dict(pos=[0.1], neg=np.zeros((2**25, 1))), "S.npz unpacks to more than 256 MiB; save scores"),
 ]
 LISTS = [
