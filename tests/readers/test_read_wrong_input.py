@@ -134,7 +134,7 @@ A,u,> 9,9 | rank >9 is beyond the last of n = 9 || A,u,3,9,7 | 5 cells … 4 col
 RUN2 Q0 b 3 0.5 A\n | line 5 … document 'b' … twice … query '2'
 RUN2 Q0 d 3 high A\n | my.run, line 5, column 'score' … 'high' is not a number
 RUN2 Q0 d 3 inf A\n | my.run, line 5, column 'score' … inf
-RUN\n2 Q0 d 3 1\nRUNRUN | line 6: 5 fields; write query ||RUN2 Q0 d 3 1 A B\nRUN | line 5: 7 fields
+RUN\n2 Q0 d 3 1\nRUNRUN | line 6: 5 fields || RUN2 Q0 d 3 1 A B\nRUN | line 5: 7 fields
 
 == read(RUN, "my.run", n=9, qrels=X)
 QRELS2 0 c 1\n | my.qrels, line 4 … document 'c' occurs twice for query '2'
