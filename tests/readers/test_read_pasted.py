@@ -35,7 +35,7 @@ def test_typed_ranks_and_what_they_lack():
     refused(
         lambda: sd.parse_rank_text("A: " + "1 " * limits.TYPED.most), "pasted text … paste less"
     )
-    facts = "(at least 77, … n = 10000"
+    facts = "n = 10000 (at least 77)"
     refused(lambda: sd.parse_rank_text("A: 3 77"), facts, limits.MissingCandidates)
     said = "system 'A', value 2"
     refused(lambda: sd.parse_rank_text("A: 3 0", n=9), said, limits.ZeroBasedRanks)

@@ -343,8 +343,8 @@ def test_columns_that_are_not_read_are_named():
 
 def test_wrong_lists_get_their_sentence():
     for texts, facts in (
-        ({"l_csv": LIST}, "l.csv is a list of recommendations … test items"),
-        ({"t_csv": TEST}, "t.csv says what is relevant … the lists"),
+        ({"l_csv": LIST}, "l.csv is a list of recommendations … user and item"),
+        ({"t_csv": TEST}, "t.csv says what is relevant … or lists"),
         (
             {"l_csv": LIST, "t_csv": TEST, "u_csv": TEST},
             "t.csv and u.csv both say what is relevant",

@@ -9,7 +9,7 @@ import pytest
 
 from sampledash.command_line import main
 from sampledash.readers import tables, trec, upload_limits
-from sampledash.readers.files import read_rank_sets, sampled_sets
+from sampledash.readers.files import read_rank_sets, read_sampled_ranks
 from sampledash.readers.pasted import open_text, parse_rank_text, weights_of_text
 from sampledash.readers.printed_table import read_printed
 from sampledash.readers.upload_limits import DifferentInstances
@@ -55,7 +55,7 @@ user,of,rank,n\nu,a,1,9\nu,b,2,9\nv,c,1,9\nv,d,2,9\nv,a,3,9\n | column 'of': it 
 system,user,rank,n\nA,u,1,9\nA,v,2,9\nTotal,,3,9\n | line 4, column 'user': the cell is blank
 user,n,A,B\nu,9,1,2\nv,9,2,3\nTotal:,18,3,5\n | line 4, column 'user': 'Total:' seems to be no
 system,rank,n\nA,1,9\nA,2,9\nMean,2,9\n | line 4, column 'system': 'Mean' seems to be no system
-1,2,3\nX,1,74\n | line 1: the first line holds the number 1 where … header line such as
+1,2,3\nX,1,74\n | line 1: the first line holds the number 1; add a header line such as
 A,B,A\n1,2,3\n | ranks.csv, line 1: the column 'A' appears twice
 user,user_id,rank\n1,1,3\n | 'user' and 'user_id' both mean 'instance' … keep one
 HEADA,u,1,9\nA,u,2,8\n | instance 'u' … system 'A' … 9 and 8
@@ -90,7 +90,7 @@ HEADA,u,4,9\nA,v,0,9\n | line 3, column 'rank' … count from 0 … add 1 … ze
 
 == read(X, n=9, zero_based=True) | ranks.csv
 rank\n0\n9\n | line 3, column 'rank': rank 9 counting from 0 is beyond the last of n = 9 candidates;
-rank\n0\n>8\n | line 3, column 'rank': rank >8 counting from 0 is beyond the last of n = 9
+rank\n0\n>8\n | line 3, column 'rank': rank 9 counting from 0 is beyond the last of n = 9
 rank\n0\n-1\n | line 3, column 'rank': rank -1 is below 0; correct it or remove the row
 rank,ties\n0,8\n3,6\n | line 3, column 'ties': rank 3 with 6 others tied does not fit n = 9;
 user,rank\nu,4\nu,3\nu,3\n | line 4, column 'rank': system 'ranks', instance 'u' has rank 3 twice
@@ -117,7 +117,7 @@ HEADA,u,1,9\nA,u,2,9\nB,u,3,9\n | 1 in 'B'. They share none: complete
 == after_a_good_row(X) | ranks.csv, line 4
 A,u,-3,9 | column 'rank' … -3 … below 1 … correct it || A,u,,9 | column 'rank' … blank … from 1
 A,u,2.5,9 | column 'rank' … 2.5 … not a whole number … from 1
-A,u,12,9 | column 'rank' … rank 12 … n = 9 … correct the rank or the n
+A,u,12,9 | column 'rank' … rank 12 … n = 9 … correct the rank, or give
 A,u,first,9 | column 'rank' … 'first' is not a number … from 1
 A,u,inf,9 | column 'rank' … inf … is not a number || A,u,True,9 | column 'rank' … True
 A,u,NaN,9 | column 'rank' … 'NaN' is not a number … from 1
@@ -128,7 +128,7 @@ A,u,1,1 | column 'n' … at least 2 … got 1 || A,,3,9 | column 'user' … blan
 ,u,3,9 | column 'system' … blank … name of the system
 A,u,> ten,9 | column 'rank': 'ten' is not a number
 A,u,> -2,9 | column 'rank': rank -1 is below 1
-A,u,> 9,9 | rank >9 is beyond the last of n = 9 || A,u,3,9,7 | 5 cells … 4 columns … quote
+A,u,> 9,9 | rank 10 is beyond the last of n = 9 || A,u,3,9,7 | 5 cells … 4 columns … quote
 
 == read(X, "my.run", n=9, qrels=QRELS)
 RUN2 Q0 b 3 0.5 A\n | line 5 … document 'b' … twice … query '2'
@@ -175,7 +175,7 @@ m = -1; A: 1 | says m = -1 … whole number from 1 || m = 9; m = 10; A: 1 | m tw
 m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9 | line 5, column 'm' … says m = 9, but m = 3
 
 == sampled(X, n=3000, m=99)
-system,sampled_rank\nX,3\nX,-1\n | s.csv, line 3 … sampled rank -1 is below 1
+system,sampled_rank\nX,3\nX,-1\n | s.csv, line 3 … rank -1 is below 1
 system,rank\nX,3\nX,2500\n | s.csv, line 3 … 2,500 … m + 1 = 100 … true ranks … Consistency
 system,sampled_rank\nX,0.5\n | line 2 … 0.5 … whole number
 system,sampled_rank,count\nX,1,-2\n | line 2 … -2 … below 0
@@ -192,9 +192,9 @@ system,sampled_rank,n,m\nX,3,50,9\nX,>5,50,9\n | line 3 … estimates need every
 
 == sampled(X, n=9, m=3) | s.csv
 system,score\nX,0.5\n | NO_RANKS … 'system', 'score'
-system,sampled_rank\nX,0\n | sampled rank 0; the best is 1 … count from 0, add 1 to
+system,sampled_rank\nX,0\n | rank 0; the best is 1 … count from 0, add 1 to
 
-== sampled_sets(open_text(X)) | pasted text
+== read_sampled_ranks(open_text(X)) | pasted text
 SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … correct it
 
 == read_printed(X)
@@ -252,8 +252,8 @@ def after_a_good_row(row):
     return read(f"{HEADER}\nA,t,1,9\n{row}\n")
 
 
-READERS = (after_a_good_row, open_text, parse_rank_text, read, read_printed, sampled, sampled_sets)
-NAMES = {x.__name__: x for x in (*READERS, weights_of_text)} | SHORT
+READERS = (after_a_good_row, open_text, parse_rank_text, read, read_printed, sampled)
+NAMES = {x.__name__: x for x in (*READERS, read_sampled_ranks, weights_of_text)} | SHORT
 NAMES |= {x.__name__: x for x in (np.array, np.ones, np.zeros)}
 
 
