@@ -122,7 +122,7 @@ def _from_scores(chunks: Iterator[ArrayLike], items: Labels, total: int, k: int)
     if counts.scored > total or (not counts.stopped and counts.scored < total):
         raise ValueError(
             f"score holds {counts.scored} scores of other candidates, but there are {total}: give "
-            "one score for each, those of relevant items in the first chunk alone"
+            "one for each"
         )
     return _decided(counts, best_first, k)
 
@@ -157,10 +157,7 @@ def _looked(
         if top != top:
             place = scored - len(scores) + int(scores.argmax())
             which = f"number {place + 1}" if others is None else checks.shown(others[place])
-            raise ValueError(
-                f"score of candidate {which} is NaN: leave items without a score out of the "
-                "candidates, or give them -inf"
-            )
+            raise ValueError(f"score of candidate {which} is NaN: give it -inf, or leave it out")
         above = above + np.count_nonzero(scores > compared, axis=axis)
         if (above[0] if several else above) >= k:
             return _Found(above, tied, scored, True)
@@ -186,15 +183,11 @@ def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
         places = dict(zip(listed, range(len(items)), strict=True)) if items.ndim == 1 else {}
     if not places:
         raise ValueError(
-            f"{name} must be a list of items, each a number or a text, got {checks.shown(listed)}: "
-            "number what is more than that, and look it up in score"
+            f"{name} must be a list of numbers or texts, got {checks.shown(listed)}: number them"
         )
     if len(places) < len(listed):
         twice = Counter(listed).most_common()[0][0]
-        raise ValueError(
-            f"{name} must hold each item once, got {checks.shown(twice)} more often: it would be "
-            "counted again"
-        )
+        raise ValueError(f"{name} must hold each item once, got {checks.shown(twice)} again")
     return items, places
 
 
@@ -203,9 +196,9 @@ def _places(items: Labels, pool: dict[Any, int]) -> list[int]:
     wanted = items.tolist()
     for item in wanted:
         if item not in pool:
+            item = checks.shown(item)
             raise ValueError(
-                f"relevant item {checks.shown(item)} is not among the {len(pool)} candidates: they "
-                "must hold the relevant items too"
+                f"relevant item {item} is not among the {len(pool)} candidates: add it"
             )
     if len(wanted) == len(pool):
         raise ValueError(f"all {len(pool)} candidates are relevant: there is nothing to rank")
@@ -422,10 +415,8 @@ def evaluate(
         raise ValueError("systems must hold a function score(user, items) by name, for each system")
     for user in everyone:
         if not isinstance(user, tuple | list) or len(user) != 3 or not isinstance(user[2], Sized):
-            raise ValueError(
-                "users must hold (label, relevant item, candidates) for each user, got "
-                f"{checks.shown(user)}"
-            )
+            what = "(label, relevant item, candidates) for each user"
+            raise ValueError(f"users must hold {what}, got {checks.shown(user)}")
     if len({user[0] for user in everyone}) < len(everyone):
         raise ValueError("users holds a label twice: give each user one, with all relevant items")
     checks.function("progress", progress)
@@ -437,15 +428,10 @@ def evaluate(
     if not run.systems:
         run.k, run.seed, run.systems, run.users, run._asked = k, seed, names, len(everyone), asked
         run.scored, run._found = [0] * len(names), [[] for _ in names]
-    if (run.k, run.seed, run.systems, run.users) != (k, seed, names, len(everyone)):
+    if (run.k, run.seed, run.systems, run._asked) != (k, seed, names, asked):
         raise ValueError(
             f"resume is an evaluation of {run.users} users by {', '.join(run.systems)} with "
-            f"k = {run.k} and seed = {run.seed}: go on with the same"
-        )
-    if run._asked != asked:
-        raise ValueError(
-            "resume is an evaluation of other users: a label, a relevant item, a number of "
-            "candidates or whether there is a proxy has changed; go on with the same, or begin anew"
+            f"k = {run.k} and seed = {run.seed}: go on with the same, or begin anew"
         )
     room = _room(budget, everyone, len(names))
     lists = _Lists(seed)
@@ -490,12 +476,9 @@ def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
     prices = [systems * (len(candidates) - np.size(items)) for _, items, candidates in users]
     dearest = int(np.argmax(prices))
     if budget < prices[dearest]:
-        label, items, candidates = users[dearest]
         raise ValueError(
-            f"budget = {budget} is smaller than one user: user {checks.shown(label)} has "
-            f"{len(candidates) - np.size(items)} other candidates"
-            f"{f', to be scored by each of {systems} systems' * (systems > 1)}; give at least "
-            f"{prices[dearest]}"
+            f"budget = {budget} is smaller than one user: user {checks.shown(users[dearest][0])} "
+            f"costs {prices[dearest]} scores; give at least {prices[dearest]}"
         )
     return budget
 

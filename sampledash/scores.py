@@ -95,8 +95,7 @@ def above_and_tied(pos: ArrayLike, neg: ArrayLike) -> tuple[Ints, Ints, int]:
         return len(others) - last, last - first, len(others)
     if len(others) != len(best):
         raise ValueError(
-            f"pos has {len(best)} scores, but neg has {len(others)} rows: give each score of pos "
-            "its row of negatives"
+            f"pos has {len(best)} scores, but neg has {len(others)} rows: give a row for each score"
         )
     column = best[:, None]
     above, tied = (np.count_nonzero(x, axis=1) for x in (others > column, others == column))
@@ -114,7 +113,7 @@ def _finite(name: str, scores: ArrayLike, dimensions: tuple[int, ...]) -> NDArra
     if not np.all(finite := np.isfinite(array)):
         place = np.argwhere(~finite)[0]
         raise ValueError(
-            f"{name}, row {place[0] + 1}, holds {array[tuple(place)]}, which is no score to "
-            "compare: give a finite number for each candidate, and leave out what is no candidate"
+            f"{name}, row {place[0] + 1}, holds {array[tuple(place)]}, which is no score: give a "
+            "finite number for each candidate"
         )
     return array

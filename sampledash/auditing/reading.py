@@ -48,8 +48,7 @@ def _of_text(data: bytes, name: str) -> list[tuple[Any, ...]]:
             rows.append((match[1], match[2], None, match[3].split()))
         elif row.strip():
             raise ReadError(
-                f"{name}, line {line}: {shown(row[:30])} is no list; write (user,item), then its "
-                "negatives, with tabs between them"
+                f"{name}, line {line}: {shown(row[:30])} is no list; write (user,item) negatives"
             )
     return rows
 

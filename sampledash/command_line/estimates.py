@@ -19,7 +19,7 @@ from sampledash.metrics import Metric
 from sampledash.readers.files import (
     open_sources,
     read_rank_sets,
-    sampled_sets,
+    read_sampled_ranks,
     samples_of_corpus,
 )
 from sampledash.readers.printed_table import read_tables
@@ -61,7 +61,7 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
     sources, names = zip(*(opened(path) for path in args.files), strict=True)
     files = open_sources(sources, name=names)
     if args.sample_of is None:
-        sets = sampled_sets(files, n=args.n, m=args.m, scheme=args.scheme)
+        sets = read_sampled_ranks(files, n=args.n, m=args.m, scheme=args.scheme)
     else:
         sets = samples_of_corpus(files, n=args.sample_of, candidates=_tested(args))
     sets = [ranks.with_ties(args.ties) for ranks in sets]

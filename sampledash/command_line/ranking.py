@@ -42,10 +42,8 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
         return _ranked(_only(args), args, progress)
     for option, given in zip(("--relevant", "--seen"), pairs, strict=True):
         if given is not None:
-            raise ValueError(
-                f"{option} is for a table of scores with the columns instance, item and score, "
-                f"which {sources[0][1]} is not; for runs and lists give --qrels"
-            )
+            what = f"a table of scores, which {sources[0][1]} is not"
+            raise ValueError(f"{option} is for {what}; for runs and lists give --qrels")
     return Answer((), {"ranks": ranks_table(read(sources, args))})
 
 

@@ -31,7 +31,6 @@ _SAMPLE = 1010  # if no rank is larger than this, ranks may be among up to 1,000
 _MANY = 5  # there is no warning if n is less than this many times the largest rank
 # Lists look cut off if at least this share of the ranks of a system equals the largest rank.
 _PILE = 0.2
-_AS_THEY_ARE = {"Compare them as they are": {"instances": "any"}}  # text of a button, and options
 
 
 def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
@@ -62,9 +61,9 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
     wanted = dict(given)
     for old, new in wanted.items():
         if old not in known:
+            there = few(map(repr, known), 8)
             raise ValueError(
-                f"systems names {checks.shown(old)}, which is not there; "
-                f"found {few(map(repr, known), 8)}"
+                f"systems names {checks.shown(old)}, which is not there; found {there}"
             )
         if not isinstance(new, str) or not new.strip():
             raise ValueError(f"systems gives {old!r} the name {new!r}; write some text")
@@ -201,8 +200,7 @@ class Opened:
         checks.choice("censored", censored, get_args(Censored))
         if part := next((part for part in self.tables if part.source.sampled), None):
             raise ReadError(
-                f"{part.name} holds sampled ranks (its columns say so), which do not tell "
-                "the true ones: bring them to the Correct page, which estimates from them",
+                f"{part.name} holds sampled ranks (its columns say so): use the Correct page",
                 checks.Remedy("read_sampled_ranks"),
             )
         ranked = iter(ranks_of_runs(self.runs, n=n, censored=censored) if self.runs else [])
@@ -243,7 +241,7 @@ def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
     ]
 
 
-def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
+def from_one(ranks: Ranks, zero_based: bool) -> Ranks:
     """Return ranks that count from 1: add 1 if ``zero_based``; refuse ranks that are too small."""
     zero_based = checks.flag("zero_based", zero_based)
     if not ranks.shifts:
@@ -252,14 +250,11 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
     lowest = int(np.argmin(rank))
     value, where = int(rank[lowest]), ranks.place(lowest, "rank")
     if value < 0:
-        raise ReadError(
-            f"{where}: {'sampled ' * sampled}rank {value} is below {0 if zero_based else 1}; "
-            "correct it or remove the row"
-        )
+        least = 0 if zero_based else 1
+        raise ReadError(f"{where}: rank {value} is below {least}; correct it or remove the row")
     if value == 0 and not zero_based:
         raise limits.ZeroBasedRanks(
-            f"{where}: {'sampled ' * sampled}rank 0; the best is 1: if the ranks count from 0, add "
-            "1 to each",
+            f"{where}: rank 0; the best is 1: if the ranks count from 0, add 1 to each",
             checks.Remedy("zero_based", True),
             ways={"The ranks count from 0: add 1": {"zero_based": True}},
         )
@@ -282,9 +277,8 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
     if len(sizes) != 1:
         largest = max(int(part.values("rank").max()) for part in without)
         raise limits.MissingCandidates(
-            f"{without[0].name} does not say n, the number of candidates that were ranked: "
-            f"add a column n_candidates, or give n, as in n = 10000 (at least {max(largest, 2):,}, "
-            "the largest rank)"
+            f"{without[0].name} does not say n, the number of candidates: add a column "
+            f"n_candidates, or give n, as in n = 10000 (at least {max(largest, 2):,})"
         )
     note = f"n is taken from {names}: this file does not say it."
     return [
@@ -297,18 +291,15 @@ def _check_range(ranks: Ranks, shift: bool) -> None:
     rank, n = ranks.values("rank"), ranks.values("n_candidates")
     ties, mass = ranks.values("ties"), ranks.values("mass_above")
     if (i := first(rank > n)) is not None:
-        n_in_file = ranks.source.find("n_candidates") is not None
-        remedy = "correct the rank or the n of this row" if n_in_file else "give a larger n"
-        unknown = "beyond" in ranks.frame and bool(ranks.values("beyond")[i])
-        written = f"{'>' * unknown}{rank[i] - shift - unknown}"
+        written = f"rank {rank[i] - shift}{' counting from 0' * shift}"
         raise ReadError(
-            f"{ranks.place(i, 'rank')}: rank {written}{' counting from 0' * shift} is "
-            f"beyond the last of n = {n[i]} candidates; {remedy}"
+            f"{ranks.place(i, 'rank')}: {written} is beyond the last of n = {n[i]} candidates; "
+            "correct the rank, or give a larger n"
         )
     if ties is not None and (i := first((ties < 0) | (rank + ties > n))) is not None:
         raise ReadError(
             f"{ranks.place(i, 'ties')}: rank {rank[i] - shift} with {ties[i]} others tied does not "
-            f"fit n = {n[i]}; the rank is the best of the tied ones, and ties counts the others"
+            f"fit n = {n[i]}; write the best of the tied ranks"
         )
     if mass is not None and (i := first(~((mass >= 0) & (mass <= 1)))) is not None:
         raise ReadError(
@@ -328,11 +319,9 @@ def _check_repeats(ranks: Ranks, shift: bool) -> None:
     known = ranks.only(~ranks.values("beyond")) if "beyond" in ranks.frame else ranks
     if (i := first(known.frame.duplicated(keys))) is not None:
         row = known.frame.iloc[i]
-        raise ReadError(
-            f"{known.place(i, 'rank')}: system {row['system']!r}, instance "
-            f"{str(row['instance'])!r} has rank {row['rank'] - shift} twice; relevant items have "
-            "distinct ranks: remove one row"
-        )
+        of = f"system {row['system']!r}, instance {str(row['instance'])!r}"
+        twice = f"has rank {row['rank'] - shift} twice; remove one row"
+        raise ReadError(f"{known.place(i, 'rank')}: {of} {twice}")
 
 
 def _rank_sets(parts: Sequence[Ranks], instances: Instances) -> list[RankSet]:
@@ -395,12 +384,8 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str) -> None:
     (first_system, size), *others = sizes.items()
     for other, total in others:
         if abs(total - size) > 1e-9 * size:
-            raise DifferentInstances(
-                f"{name}: system {first_system!r} has {size:,.15g} instances and {other!r} has "
-                f"{total:,.15g}; complete them, label the instances, or compare them as they are",
-                checks.Remedy("instances", "any"),
-                ways=_AS_THEY_ARE,
-            )
+            what = f"{first_system!r} has {size:,.15g} instances and {other!r} has {total:,.15g}"
+            raise _unlike(f"{name}: system {what}; complete or label them")
 
 
 def _different(
@@ -418,11 +403,7 @@ def _different(
     what += f"{counted(sizes[high], 'relevant item')} in {high!r} and {sizes[low]} in {low!r}"
     shared = int(((fewest == most) & (fewest > 0)).sum())
     if not shared:
-        return DifferentInstances(
-            f"{name}: {what}. They share none: complete the file, or compare them as they are",
-            checks.Remedy("instances", "any"),
-            ways=_AS_THEY_ARE,
-        )
+        return _unlike(f"{name}: {what}. They share none: complete the file")
     return DifferentInstances(
         f"{name}: {what}. All share {shared:,} of {int((most > 0).sum()):,} instances: compare "
         "those",
@@ -430,6 +411,13 @@ def _different(
         ", or complete the file",
         ways={f"Compare the {counted(shared, 'instance')} they share": {"instances": "shared"}},
     )
+
+
+def _unlike(what: str) -> DifferentInstances:
+    """Return the error that systems cover different instances, with the remedy to compare all."""
+    remedy = checks.Remedy("instances", "any")
+    ways = {"Compare them as they are": {"instances": "any"}}
+    return DifferentInstances(f"{what}, or compare them as they are", remedy, ways=ways)
 
 
 def _rank_set(system: str, frame: pd.DataFrame, name: str, counted: bool) -> RankSet:

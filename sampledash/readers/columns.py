@@ -147,15 +147,13 @@ def source_of(
     for role, column in ROLES.items():
         same = [header for header, x in zip(headers, roles, strict=True) if x == role]
         if len(same) > 1 and role != "repetition":
-            raise ReadError(
-                f"{where}: the columns {same[0]!r} and {same[1]!r} both mean "
-                f"{column.names[0]!r}; keep one"
-            )
+            means = f"{same[0]!r} and {same[1]!r} both mean {column.names[0]!r}"
+            raise ReadError(f"{where}: the columns {means}; keep one")
     number = next(filter(is_numeral, headers), None)
     if not any(roles) and number is not None:
         raise ReadError(
-            f"{where}: the first line holds the number {number} where column names belong; add a "
-            f"header line such as system,instance,rank,n_candidates, or system,{SAMPLED}"
+            f"{where}: the first line holds the number {number}; add a header line such as "
+            f"system,instance,rank,n_candidates, or system,{SAMPLED}"
         )
     return Layout(name, kind, tuple(headers), tuple(roles), **text)
 

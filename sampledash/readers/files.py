@@ -62,10 +62,8 @@ def open_sources(
             if listed == "list":  # a table given as qrels holds test items, even if it has scores
                 listed = "items"
             if lines != "qrels" and listed != "items":
-                raise ReadError(
-                    f"{called} does not hold qrels; give lines 'query iteration document "
-                    "relevance', or a table of test items with columns user and item"
-                )
+                form = "lines 'query iteration document relevance', or columns user and item"
+                raise ReadError(f"{called} does not hold qrels; give {form}")
         files.append((data, called, kind, lines, listed))
     tested = any("items" in file for file in files)
     for data, called, kind, lines, listed in files:
@@ -106,13 +104,12 @@ def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
     if runs and not truths:
         raise ReadError(
             f"{runs[0].name} is {runs[0].facts.kind}, which does not say what is relevant; give "
-            "its qrels, or a table of test items with columns user and item",
+            "its qrels, or a table with columns user and item",
             Remedy("qrels", ...),
         )
     if truths and not runs:
         raise ReadError(
-            f"{truths[0].name} says what is relevant, but ranks nothing; give the runs, or the "
-            "lists (columns user, item, score), with it, or a header line if it is a table of ranks"
+            f"{truths[0].name} says what is relevant, but ranks nothing; give runs or lists with it"
         )
     return tuple(
         trec.rank_relevant(part, truths[0]) if isinstance(part, Trec) else part
@@ -230,7 +227,7 @@ def read_rank_sets(
 
 
 def read_sampled_ranks(
-    source: PathOrBuffer | Sequence[PathOrBuffer],
+    source: PathOrBuffer | Sequence[PathOrBuffer] | Opened,
     *,
     n: int | None = None,
     m: int | None = None,
@@ -250,6 +247,7 @@ def read_sampled_ranks(
         column ``ties`` counts the negatives tied with the item. Or scores, as in
         :func:`~sampledash.from_scores`: a numpy archive (.npz), a table with the columns ``pos``
         and ``neg`` (lists), or an array of fractions with the scores ``pos`` in its first column.
+        Or files that are parsed already.
     n, m
         Number of candidates, and of sampled negatives, of every instance, for files without the
         columns ``n_candidates`` and ``m``.
@@ -271,43 +269,19 @@ def read_sampled_ranks(
         A ``ValueError`` whose message is one sentence that names file, row, column, value and
         remedy.
     """
-    return sampled_sets(
-        open_sources(source, name=name),
-        n=n,
-        m=m,
-        scheme=scheme,
-        zero_based=zero_based,
-        runs=runs,
-        systems=systems,
-        adaptive=adaptive,
-    )
-
-
-def sampled_sets(
-    opened: Opened,
-    *,
-    n: int | None = None,
-    m: int | None = None,
-    scheme: Scheme = DEFAULT_SCHEME,
-    zero_based: bool = False,
-    runs: Runs = "averaged",
-    systems: Systems | None = None,
-    adaptive: bool | None = None,
-) -> list[SampledRankSet]:
-    """Return the sampled ranks of parsed files; :func:`read_sampled_ranks` explains the options."""
+    opened = source if isinstance(source, Opened) else open_sources(source, name=name)
     parts = []
     for part in opened.parts:
         if "depth" in part.frame:
             raise ReadError(
-                f"{part.name} is a TREC run, which ranks whole lists: bring it to the "
-                "Consistency page, or give sampled ranks as a table with the columns system and "
-                "sampled_rank"
+                f"{part.name} is a TREC run, which ranks whole lists: bring it to the Consistency "
+                "page, or give a table with the columns system and sampled_rank"
             )
         named = next((header for header, _ in part.facts.columns if is_true_rank(header)), None)
         if named is not None:
             raise ReadError(
-                f"{part.name}, column {named!r}: these are true ranks by their name, which need no "
-                "estimate: bring them to the Consistency page",
+                f"{part.name}, column {named!r}: these are true ranks by their name: bring them to "
+                "the Consistency page",
                 Remedy("read_rank_sets"),
                 f", or rename the column to {SAMPLED} if they are sampled",
             )
@@ -323,22 +297,17 @@ def sampled_sets(
             part = part.with_number(role, given, agree=not other)
             if role not in part.frame:
                 kind = limits.MissingCandidates if symbol == "n" else limits.MissingNegatives
-                raise kind(
-                    f"{part.name} does not say {symbol}, the number of {what}: add a column "
-                    f"{ROLES[role].names[0]}, or give {symbol}"
-                )
+                remedy = f"add a column {ROLES[role].names[0]}, or give {symbol}"
+                raise kind(f"{part.name} does not say {symbol}, the number of {what}: {remedy}")
         if "beyond" in part.frame and (i := first(part.values("beyond"))) is not None:
-            raise ReadError(
-                f"{part.place(i, 'rank')}: estimates need every sampled rank, not only that it is "
-                "larger; write the rank"
-            )
-        part = from_one(part, zero_based, sampled=True)
+            place = part.place(i, "rank")
+            raise ReadError(f"{place}: estimates need every sampled rank; write the rank itself")
+        part = from_one(part, zero_based)
         rank, most = part.values("rank"), part.values("negatives") + 1
         if (i := first(rank > most)) is not None:
             raise ReadError(
                 f"{part.place(i, 'rank')}: sampled rank {rank[i]:,} is beyond m + 1 = {most[i]:,}; "
-                "give the m that was used, or if these are true ranks, bring them to the "
-                "Consistency page",
+                "correct m, or bring true ranks to the Consistency page",
                 Remedy("read_rank_sets"),
             )
         for system, frame in part.frame.groupby("system", observed=True):
@@ -374,11 +343,11 @@ def samples_of_corpus(
         return [as_sample(ranks, n) for ranks in read.sets]
     if (part := next((x for x in opened.tables if "n_candidates" in x.frame), None)) is not None:
         raise ReadError(
-            f"{part.name} has the columns {SAMPLED} and n_candidates: if n_candidates is the size "
-            "of the test, name the column of ranks rank; else leave n_candidates out"
+            f"{part.name} has columns {SAMPLED} and n_candidates; name the ranks rank if "
+            "n_candidates is the size of the test, else leave it out"
         )
     m = None if candidates is None else candidates - 1
-    return sampled_sets(opened, n=n, m=m, zero_based=zero_based)
+    return read_sampled_ranks(opened, n=n, m=m, zero_based=zero_based)
 
 
 def lacks(opened: Opened) -> tuple[bool, bool]:
@@ -394,9 +363,9 @@ def _adaptive(part: Ranks, frame: pd.DataFrame) -> bool | None:
     values = frame["adaptive"].to_numpy()
     if (i := first(values != values[0])) is not None:
         place = part.source.place(int(frame.index[i]), part.source.find("adaptive"))
+        system = str(frame["system"].iloc[0])
         raise ReadError(
-            f"{place}: system {str(frame['system'].iloc[0])!r} is said to be adaptive and not to "
-            "be; keep one, or give its parts names of their own"
+            f"{place}: system {system!r} is said to be adaptive and not to be; keep one"
         )
     return bool(values[0])
 

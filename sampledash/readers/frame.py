@@ -123,15 +123,11 @@ class Ranks:
             return self if given is None else self.with_columns(**{role: given})
         for bad, bound in ((values < low, f"least {low:,}"), (values > high, f"most {high:,}")):
             if (i := parsing.first(bad)) is not None:
-                raise ReadError(
-                    f"{self.place(i, role)}: {symbol} must be at {bound}, got {values[i]:,}; "
-                    "correct it or remove the row"
-                )
+                got = f"{symbol} must be at {bound}, got {values[i]:,}"
+                raise ReadError(f"{self.place(i, role)}: {got}; correct it or remove the row")
         if agree and given is not None and (i := parsing.first(values != given)) is not None:
-            raise ReadError(
-                f"{self.place(i, role)}: the column says {symbol} = {values[i]:,}, but {symbol} = "
-                f"{given:,} is given; leave one of them out"
-            )
+            said = f"the column says {symbol} = {values[i]:,}, but {symbol} = {given:,} is given"
+            raise ReadError(f"{self.place(i, role)}: {said}; leave one of them out")
         return self
 
 
@@ -147,14 +143,14 @@ def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
 def _without_total(ranks: Ranks) -> Ranks:
     """Return the ranks unchanged; refuse a last row that is labelled as a sum, such as "Total"."""
     frame = ranks.frame
-    for role in {"system", "instance"} & {*frame}:
+    for role in frame.columns.intersection(["system", "instance"]):
         label = frame[role].iloc[-1]
         if bare(str(label)).rstrip(":") in _TOTALS:
             sizes = frame["system"].value_counts()
             if role == "instance" or sizes[label] == 1 < sizes.max():
+                place = ranks.place(len(frame) - 1, role)
                 raise ReadError(
-                    f"{ranks.place(len(frame) - 1, role)}: {label!r} seems to be no {role} but the "
-                    "sum or mean of the rows above; remove the row, or name it otherwise"
+                    f"{place}: {label!r} seems to be no {role} but a sum; remove the row"
                 )
     return ranks
 
@@ -163,8 +159,7 @@ def _no_rank(source: Layout) -> ReadError:
     headers = few((repr(header[:40]) for header in source.headers), 12)
     return ReadError(
         f"{source.name} has no rank column: found {headers}. Name it rank, or {SAMPLED} for ranks "
-        "among sampled negatives; or write one column of ranks per system, separated by commas, "
-        "semicolons or tabs"
+        "among sampled negatives; or write a column of ranks per system, separated by commas"
     )
 
 
@@ -240,7 +235,6 @@ def facts_of(
     source: Layout,
     roles: Mapping[Any, Role],
     notes: Iterable[str] = (),
-    doubts: Iterable[str] = (),
     systems: Sequence[int] = (),
 ) -> Facts:
     """Return the facts about a table; ``systems`` are columns of ranks."""
@@ -248,7 +242,7 @@ def facts_of(
     used = [(header, roles[role].means) for header, role in pairs if role is not None]
     used += [(source.headers[i], "ranks of this system") for i in systems]
     unused = [x for i, (x, role) in enumerate(pairs) if x and role is None and i not in systems]
-    return Facts(source.name, source.kind, tuple(used), tuple(unused), tuple(notes), tuple(doubts))
+    return Facts(source.name, source.kind, tuple(used), tuple(unused), tuple(notes))
 
 
 def parsed_cells(source: Layout, cells: Any, roles: Mapping[Any, Role]) -> dict[Any, Any]:
@@ -291,22 +285,19 @@ def by_names(
         elif wanted in headers:
             column = headers.index(wanted)
         else:
-            raise ReadError(
-                f"{name} has no column {checks.shown(wanted)} to be read as {role}: "
-                f"found {_listed(headers)}"
-            )
+            lacks = f"no column {checks.shown(wanted)} to be read as {role}"
+            raise ReadError(f"{name} has {lacks}: found {_listed(headers)}")
         if column is not None:
             if matched[column] is not None:
+                both = f"both {matched[column]} and {role}"
                 raise ReadError(
-                    f"{name}: the column {headers[column]!r} cannot be both {matched[column]} and "
-                    f"{role}; choose another one"
+                    f"{name}: the column {headers[column]!r} cannot be {both}; choose one"
                 )
             matched[column] = role
     for role in ("user", "item"):
         if role not in matched:
             raise ReadError(
-                f"{name} has no column of {role}s: found {_listed(headers)}; name one {role}_id, "
-                "or say which it is",
+                f"{name} has no column of {role}s: found {_listed(headers)}; name one {role}_id",
                 checks.Remedy(role, ...),
             )
     return Layout(name, kind, tuple(headers), tuple(matched), **text)

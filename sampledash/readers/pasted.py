@@ -1,8 +1,6 @@
 """Parse typed or pasted text: ranks of systems, settings such as m = 100, and weights of ranks."""
 
 import re
-from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,12 +26,12 @@ _WRITE = (
 _NAMES = "|".join(a.replace("_", "[ _-]?") for role in NUMBERS for a in ROLES[role].names)
 # A setting of n or m, such as "n = 3,706", "m: 100" and "m = 100 sampled negatives".
 _SETTING = re.compile(
-    rf"(?i)\b({_NAMES})\s*(?:=\s*(-?\d{{1,3}}(?:[,_ ]\d{{3}})+)|[=:]\s*(-?\d+))\b"
+    rf"(?i)\b({_NAMES})\s*[=:]\s*(-?\d{{1,3}}(?:[,_]\d{{3}})+|-?\d+)\b"
     r"(?:\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?"
 )
 _BETWEEN = re.compile(r"(?i)[\s,;.#$\\]|\band\b")  # what may stand around the settings of a line
-# A line with the name and the ranks of a system, such as "A: 3".
-_RANK_LINE = re.compile(r"\S[ \t]*:[ \t]*(>[ \t]*|[+-])?\d[^:]*$")
+_RANKS_FOLLOW = re.compile(r":\s*[>+-]?\s*\d")  # in a line such as "A: 3"
+_APART = re.compile(r"[,;\s]+")  # what separates weights
 
 
 def parse_rank_text(
@@ -102,72 +100,61 @@ def open_text(text: str) -> Opened:
 
 def _is_table(text: str) -> bool:
     """Return whether a text is a table with a header, and not lines such as ``A: 3, 17``."""
-    lines = [line for line in text.splitlines() if line.strip(" \t;,")]
-    separated = re.search(r"[,;\t]", lines[0]) is not None
-    ranks_follow = re.search(r":([\s\->]*\d|\s*$|\s*[,;])", lines[0]) is not None
-    if all(map(_RANK_LINE.search, lines)) or (ranks_follow and not separated):
-        # Lines of ranks are no table, even if a system has a column's name, as in "run 1: 5 6".
+    header, *rows = (line for line in text.splitlines() if line.strip(" \t;,"))
+    if _RANKS_FOLLOW.search(header):
         return False
-    header = re.split(r"[,;\t]" if separated else r"\s+", lines[0])
-    if any(map(role_of, header)):
+    names = re.split(r"[,;\t]" if re.search(r"[,;\t]", header) else r"\s+", header)
+    if any(map(role_of, names)):
         return True
-    named = not any(map(is_numeral, header)) and not lines[0].startswith("#")
-    return len(lines) > 1 and named and not ranks_follow
+    return (
+        bool(rows) and not any(map(is_numeral, names)) and not any(map(_RANKS_FOLLOW.search, rows))
+    )
 
 
-def _systems(text: str) -> list[tuple[str, list[str]]]:
-    systems: list[tuple[str, list[str]]] = []
+def _systems(text: str) -> dict[str, list[str]]:
+    """Return the written ranks of each system; without a name, the system is called "ranks"."""
     segments = [s.strip() for s in re.split(r"[;\n\r]+", text) if s.strip(" \t,")]
-    if all(":" not in segment for segment in segments):
-        return [_nameless(segments)]
     limits.SYSTEMS.check(sum(":" in segment for segment in segments), f"the {_NAME}")
+    in_one_line = len(segments) == 1 or all(len(_values(segment)) == 1 for segment in segments)
+    if in_one_line and not re.search(r":|[^\W\d_]", text):
+        return {"ranks": _values(text)}
+    systems: dict[str, list[str]] = {}
     for segment in segments:
         name, colon, values = (part.strip() for part in segment.rpartition(":"))
         if not colon or not name:
             raise ReadError(f"the {_NAME} has {shown(segment)} without a name: {_REMEDY}")
         if role_of(name) in NUMBERS:
             raise ReadError(
-                f"the {_NAME} has {shown(segment)}: write one whole number after =, as in "
-                "n = 3706, or give the system another name"
+                f"the {_NAME} has {shown(segment)}: write n = 3706, or give the system another name"
             )
         limits.check_name(name, _NAME)
-        if any(name == known for known, _ in systems):
+        if name in systems:
             raise ReadError(f"the {_NAME} names system {name!r} twice: give it one line")
-        ranks = _values(values)
-        if not ranks:
+        systems[name] = _values(values)
+        if not systems[name]:
             raise ReadError(f"the {_NAME} gives no ranks for system {name!r}: write them after ':'")
-        systems.append((name, ranks))
     return systems
 
 
-def _nameless(segments: list[str]) -> tuple[str, list[str]]:
-    """Parse ranks without a system name, on one line or one per line; name the system "ranks"."""
-    for segment in segments:
-        several = len(segments) > 1 < len(re.findall(r"[^,\s]+", segment.replace("> ", ">")))
-        if several or re.search(r"[^\W\d_]", segment):
-            raise ReadError(f"the {_NAME} has {shown(segment)} without a name: {_REMEDY}")
-    return "ranks", _values(" ".join(segments))
-
-
 def _values(text: str) -> list[str]:
-    return re.findall(r"(?:>\s*)?[^,\s]+", text)
+    return re.findall(r"(?:>\s*)?[^,;\s]+", text)
 
 
-def _ranks(systems: list[tuple[str, list[str]]]) -> Ranks:
-    source = Layout(_NAME, TYPED_RANKS, tuple(name for name, _ in systems))
-    column = np.repeat(np.arange(len(systems)), [len(words) for _, words in systems])
-    read, flags = [], []
-    for i, (_, words) in enumerate(systems):
-        cells, place = pd.Series(words), partial(source.place, column=i)
-        if (value := parsing.first(cells.str.match(r"0\d"))) is not None:  # the 000 of 10,000
-            raise ReadError(f"{place(value)}: {words[value]!r} is no number; write {_WRITE}")
-        read.append(parsing.places(cells, place, _WRITE))
-        flags.append(parsing.beyond(cells))
-    table: dict[str, Any] = {"system": parsing.categories(column, source.headers), "column": column}
-    table["rank"] = np.concatenate(read)
-    if (late := np.concatenate(flags)).any():
+def _ranks(systems: dict[str, list[str]]) -> Ranks:
+    source = Layout(_NAME, TYPED_RANKS, tuple(systems))
+    column = np.repeat(np.arange(len(systems)), [len(words) for words in systems.values()])
+    index = np.concatenate([np.arange(len(words)) for words in systems.values()])
+    cells = pd.Series([word for words in systems.values() for word in words])
+
+    def place(i: int) -> str:
+        return source.place(int(index[i]), int(column[i]))
+
+    if (i := parsing.first(cells.str.match(r"0\d"))) is not None:  # the 000 of 10,000
+        raise ReadError(f"{place(i)}: {cells[i]!r} is no number; write {_WRITE}")
+    table = {"system": parsing.categories(column, source.headers), "column": column}
+    table["rank"] = parsing.places(cells, place, _WRITE)
+    if (late := parsing.beyond(cells)).any():
         table["beyond"] = late
-    index = np.concatenate([np.arange(len(words)) for _, words in systems])
     return Ranks(source, pd.DataFrame(table, index=index), Facts(_NAME, TYPED_RANKS))
 
 
@@ -189,16 +176,12 @@ def settings_aside(
     def blanked(line: re.Match[str]) -> str:
         if _BETWEEN.sub("", _SETTING.sub("", line[0])):
             return line[0]
-        for name, *digits in _SETTING.findall(line[0]):
-            role, value = str(role_of(name)), "".join(digits)
-            plain = re.sub("[,_ ]", "", value)
+        for name, value in _SETTING.findall(line[0]):
+            role, plain = str(role_of(name)), re.sub("[,_]", "", value)
             symbol, _, least, most = NUMBERS[role]
-            right = re.fullmatch("[0-9]{1,18}", plain) and least <= int(plain) <= most
-            if not right:
-                raise ReadError(
-                    f"{where} says {symbol} = {value}: write a whole number from {least} to "
-                    f"{most:,} with the digits 0 to 9"
-                )
+            if not (re.fullmatch("[0-9]{1,18}", plain) and least <= int(plain) <= most):
+                how = f"a whole number from {least} to {most:,} with the digits 0 to 9"
+                raise ReadError(f"{where} says {symbol} = {value}: write {how}")
             if numbers.setdefault(role, int(plain)) != int(plain):
                 raise ReadError(
                     f"{where} gives {symbol} twice, {numbers[role]} and {value}: keep one"
@@ -208,14 +191,6 @@ def settings_aside(
     text = re.sub(part, blanked, text)
     n, m = map(numbers.get, NUMBERS)
     return text, n, m
-
-
-# --------------------------------------------------------------------------- weights of the ranks
-
-_LONGEST_WEIGHTS = 10_000_000  # most characters of a text: 100 for each of 100,000 ranks
-_MOST_WEIGHTS = 200_000  # most numbers in a text: a rank and its weight for each of 100,000 ranks
-_APART = re.compile(r"[,;\s]+")
-_HEADERS = {"rank", "ranks", "r", "weight", "weights", "prior", "p", "probability", "count"}
 
 
 def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
@@ -230,44 +205,31 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
     >>> weights_of_text("4, 2, 1", 3), weights_of_text("1,2\n3,0.5", 3)
     (array([1.  , 0.5 , 0.25]), array([1.  , 0.  , 0.25]))
     """
-    if len(text) > _LONGEST_WEIGHTS:
-        raise ReadError(f"{name} is longer than {_LONGEST_WEIGHTS} characters: round the weights")
+    limits.WEIGHTS.check(len(text), name)
     split = ([x for x in _APART.split(line) if x] for line in text.splitlines())
     lines = [(f"{name}, line {i}", cells) for i, cells in enumerate(split, start=1) if cells]
-    header = {cell.lower() for cell in lines[0][1]} if lines else {""}
-    paired = False
-    if header <= _HEADERS:
-        paired = len(lines.pop(0)[1]) == 2
+    headed = bool(lines) and not any(map(is_numeral, lines[0][1]))
+    header = lines.pop(0)[1] if headed else []
     cells = [(place, cell) for place, cells in lines for cell in cells]
-    if not 0 < len(cells) <= _MOST_WEIGHTS:
-        holds = f"more than {_MOST_WEIGHTS:,} numbers" if cells else "no number"
-        raise ReadError(f"{name} holds {holds}: give a weight for each rank 1..{n}")
-    values = np.array([_weight(cell, place) for place, cell in cells])
+    limits.WEIGHT_NUMBERS.check(len(cells), name)
+    if not cells:
+        raise ReadError(f"{name} holds no number: give a weight for each rank 1..{n}")
+    for place, cell in cells:
+        if not is_numeral(cell):
+            raise ReadError(f"{place}: {not_a_number(cell)}; write weights as 0.5 or 2e-3")
+    weights = np.array([float(cell) for _, cell in cells])
     odd = next((place for place, cells in lines if len(cells) != 2), None)
-    if not paired and (odd is not None or len(lines) == 1):
-        return _scaled(values, n, name)
-    if odd is not None:
-        raise ReadError(f"{odd}: write two numbers, a rank and its weight, such as 12,0.5")
-    weights, ranks = np.zeros(n), values[::2]
-    if (i := parsing.first((ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n))) is not None:
-        raise ReadError(
-            f"{lines[i][0]}: {shown(float(ranks[i]))} is not a rank; write a whole number in "
-            f"1..{n}, or change n"
-        )
-    if (i := parsing.first(pd.Series(ranks).duplicated())) is not None:
-        raise ReadError(f"{name} gives rank {ranks[i]:.0f} twice: keep one")
-    weights[ranks.astype(np.int64) - 1] = values[1::2]
-    return _scaled(weights, n, name)
-
-
-def _weight(cell: str, place: str) -> float:
-    if not is_numeral(cell):
-        raise ReadError(f"{place}: {not_a_number(cell)}; write weights as 0.5 or 2e-3")
-    return float(cell)
-
-
-def _scaled(weights: Floats, n: int, name: str) -> Floats:
-    """Check the weights of the ranks 1..n, and scale them so that the largest is 1."""
+    if len(header) == 2 or (odd is None and len(lines) > 1):
+        if odd is not None:
+            raise ReadError(f"{odd}: write two numbers, a rank and its weight, such as 12,0.5")
+        ranks, values, weights = weights[::2], weights[1::2], np.zeros(n)
+        wrong = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
+        if (i := parsing.first(wrong)) is not None:
+            rank = shown(float(ranks[i]))
+            raise ReadError(f"{lines[i][0]}: {rank} is no rank; write a whole number in 1..{n}")
+        if (i := parsing.first(pd.Series(ranks).duplicated())) is not None:
+            raise ReadError(f"{name} gives rank {ranks[i]:.0f} twice: keep one")
+        weights[ranks.astype(np.int64) - 1] = values
     try:
         prior_weights(weights, n)
     except ValueError as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from sampledash.checks import counted, not_a_number
+from sampledash.checks import not_a_number
 from sampledash.metrics import Metric, parse_metric
 from sampledash.readers.pasted import settings_aside
 from sampledash.readers.upload_limits import PRINTED, ReadError
@@ -43,13 +43,7 @@ _COMPARED = re.compile(
         (?: [^a-z]*$ | \s* (?:over|vs|versus|to|against|of|on|above|from)\b )
       | [Δ∆] | p[\s-]?val | t-?test\b | significance\b )"""
 )
-# Patterns of cells: no value, the digits of a number, footnote marks or emphasis around a number.
-_MISSING = r"\\?[-–—−]+|n\.?/?a\.?|nan"
-MISSING = re.compile(rf"(?i)(?:{_MISSING})?")
-_DIGITS = r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)\s*%?"
-_AROUND = r"[*†‡§^_]*"
-_VALUE = re.compile(rf"(?i){_AROUND}(?:{_MISSING}|{_DIGITS}){_AROUND}(?:\([^)]*\))?{_AROUND}")
-_FRACTION = re.compile(rf"{_AROUND}[+-]?\d*[.,]\d+%?{_AROUND}")
+_MISSING = re.compile(r"(?i)(?:\\?[-–—−]+|n\.?/?a\.?|nan)?")  # matches a cell without a value
 # A standard deviation after a value, or the space between a value and its footnote mark.
 _BEHIND = re.compile(
     r"(?<=[\d%])(?:\s*(?:\([^)a-zA-Z]*\d[^)a-zA-Z]*\)|(?:±|\+/-|\\pm)\s*[\d.,]+)"
@@ -57,7 +51,8 @@ _BEHIND = re.compile(
 )
 # Footnote marks, emphasis, standard deviations and parentheses around a name or a value.
 _MARKS = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^↑↓]+|(?<![^\W_])_+|_+(?![^\W_])|\((?:[^)]*)\)\s*$")
-_NUMBER = re.compile(r"[+-]?([0-9]*)(?:[.,]([0-9]+))?\s*%?")
+_BEGINS = re.compile(r"[*†‡§^_+-]*\d*[.,]?\d")  # the beginning of a number
+_NUMBER = re.compile(r"[+-]?[0-9]*(?:[.,][0-9]+)?\s*%?")
 _ASIDE = re.compile(r"\([^)]*\)")
 _RULE = re.compile(r"[\s|:+=-]*")  # a line between header and body, such as |---|---|
 _TITLE = re.compile(r"\s*#+\s*(?![nm]\s*[=:])(.*\S)\s*")  # a line that names the table below
@@ -171,25 +166,33 @@ def read_printed(text: str) -> PrintedTable:
             continue
         row = parts.cells(line, place)
         name = _MARKS.sub("", row[0]).strip()
-        of_column = list(zip(parts.names, row, strict=True))[1:]
-        cells = {x: cell for x, cell in of_column if x.metric is not None}
         if not name:
             # A second line of column names might complete the names of the first.
-            if words := [cell for cell in row if not MISSING.fullmatch(cell.strip())]:
+            if words := [cell for cell in row if not _MISSING.fullmatch(cell.strip())]:
                 raise ReadError(
                     f"line {place} of the table has no name before {words[0][:40]!r}: name the "
-                    f"system, or write the column names of line {parts.place} in one line"
+                    "system, or write all column names in one line"
                 )
             continue
         if name in rows:
             raise ReadError(f"line {place} of the table names {name!r} again: give it another name")
-        values = {x: _number(cell, place, x) for x, cell in cells.items()}
+        cells = list(zip(parts.names, row, strict=True))[1:]
+        values = {x: _number(cell, place, x) for x, cell in cells if x.metric is not None}
         rows[name] = {x: cell for x, cell in values.items() if cell is not None}
     if not rows:
         raise ReadError("the table has no values: write one line per system below the names")
     percent = in_percent(parts.metrics, list(rows.values()))
     printed = [_row(name, row, percent) for name, row in rows.items()]
-    return PrintedTable(printed, _notes(parts, above, no_systems, percent), n, m)
+    renamed = [f"{x.printed} is read as {x.name}" for x in parts.metrics if x.name not in x.printed]
+    listed = {
+        "Above the names, left out: ": above,
+        "": renamed,
+        "Left out, no metric known here: ": [x.printed for x in parts.names[1:] if not x.metric],
+        "Left out, no system: ": no_systems,
+        "Read in percent: ": [x.name for x in percent],
+    }
+    notes = [f"{what}{', '.join(names).rstrip('.')}." for what, names in listed.items() if names]
+    return PrintedTable(printed, notes, n, m)
 
 
 def _row(name: str, row: Row, percent: list[Heading]) -> PrintedRow:
@@ -200,22 +203,6 @@ def _row(name: str, row: Row, percent: list[Heading]) -> PrintedRow:
     return PrintedRow(name, values, decimals)
 
 
-def _notes(
-    parts: Parting, above: list[str], no_systems: list[str], percent: list[Heading]
-) -> list[str]:
-    """Return sentences on how a table was read, such as "H@10 is read as HR@10."."""
-    listed = {
-        "Above the names, left out: ": above,
-        "": [f"{x.printed} is read as {x.name}" for x in parts.metrics if x.name not in x.printed],
-        "Left out, no metric known here: ": [
-            x.printed for x in parts.names[1:] if x.metric is None
-        ],
-        "Left out, no system: ": no_systems,
-        "Read in percent: ": [x.name for x in percent],
-    }
-    return [f"{what}{', '.join(names).rstrip('.')}." for what, names in listed.items() if names]
-
-
 def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
     """Return the columns of the first line that names a metric, and the lines above this line."""
     above: list[list[str]] = []
@@ -224,36 +211,33 @@ def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
         metrics = [x.metric for x in parts.metrics]
         if twice := [x.printed for x in parts.metrics if metrics.count(x.metric) > 1]:
             raise ReadError(
-                f"line {place} of the table names a metric more than once, {', '.join(twice)}: "
-                "keep the columns of one evaluation"
+                f"line {place} of the table names a metric twice, {', '.join(twice)}: keep one"
             )
         if metrics:
             return parts, [", ".join(filter(None, names)) for names in above]
         above.append([x.printed for x in parts.names])
     raise ReadError(
         f"line {lines[0][0]} of the table names no metric: found "
-        f"{', '.join(map(repr, above[0][:8]))}; a line of names such as HR@10, NDCG@10, MRR or AUC "
-        "stands above the values"
+        f"{', '.join(map(repr, above[0][:8]))}; a line such as Model, HR@10, MRR is needed"
     )
 
 
 def _number(text: str, place: int, column: Heading) -> Cell | None:
     """Parse the value in a cell of a printed table; None if the cell is blank, a dash or N/A."""
     plain = _MARKS.sub("", text.strip()).strip()
-    if MISSING.fullmatch(plain) and not re.search(r"\d", text):
+    if _MISSING.fullmatch(plain) and not re.search(r"\d", text):
         return None
-    where = _where(place, column)
-    digits = _NUMBER.fullmatch(plain)
-    if digits is None or not (digits[1] or digits[2]):
+    if not re.search("[0-9]", plain) or not _NUMBER.fullmatch(plain):
         raise ReadError(
-            f"{where}: {not_a_number(text)}; write it as printed, such as 0.6624, or - where there "
-            "is none"
+            f"{_where(place, column)}: {not_a_number(text)}; write 0.6624, or - for none"
         )
-    value = float(plain.rstrip(" %").replace(",", "."))
-    if not 0 <= value <= 100:
-        why = "below 0" if value < 0 else "above 100, too large even for percent"
-        raise ReadError(f"{where}: {text[:40]!r} is {why}; correct it, or remove it")
-    return Cell(value, len(digits[2] or ""), "%" in _ASIDE.sub("", text), place)
+    number = plain.rstrip(" %").replace(",", ".")
+    if not 0 <= float(number) <= 100:
+        raise ReadError(
+            f"{_where(place, column)}: {text[:40]!r} is not in 0..100 %; correct or remove it"
+        )
+    decimals = len(number.partition(".")[2])
+    return Cell(float(number), decimals, "%" in _ASIDE.sub("", text), place)
 
 
 def typeset_rows(text: str) -> list[tuple[int, str]]:
@@ -323,25 +307,20 @@ class Parting:
         width = len(self.names)
         if self.mark:
             cells = _marked(line, self.mark)
-            if len(cells) != width:
-                raise ReadError(
-                    f"line {place} of the table has {counted(len(cells), 'cell')}, but line "
-                    f"{self.place} names {counted(width, 'column')}: complete it, or separate the "
-                    "cells with tabs"
-                )
-            return cells
-        words = _BEHIND.sub("", line).split()
-        name, values = words[: 1 - width], words[1 - width :]
-        of_metrics = [v for v, x in zip(values, self.names[1:], strict=False) if x.metric]
-        more = len(words) > width and _FRACTION.fullmatch(name[-1])
-        if name and all(map(_VALUE.fullmatch, of_metrics)) and not more:
-            return [" ".join(name), *values]
-        named = ", ".join(x.printed for x in self.names[1:])
-        raise ReadError(
-            f"line {place} of the table does not end with {counted(width - 1, 'value')}, one for "
-            f"each column that line {self.place} names ({named}): separate the cells with tabs or "
-            "commas"
-        )
+        else:
+            words = _BEHIND.sub("", line).split()
+            name, values = words[: 1 - width], words[1 - width :]
+            of_metrics = [v for v, x in zip(values, self.names[1:], strict=False) if x.metric]
+            full = name and all(_BEGINS.match(v) or _MISSING.fullmatch(v) for v in of_metrics)
+            more = len(words) > width and _BEGINS.match(name[-1]) and re.search("[.,]", name[-1])
+            cells = [" ".join(name), *values] if full and not more else []
+        if len(cells) != width:
+            raise ReadError(
+                f"line {place} of the table has not one cell for each of the {width} columns that "
+                f"line {self.place} names ({', '.join(x.printed for x in self.names[:8])}): "
+                "complete it, or separate the cells with tabs or commas"
+            )
+        return cells
 
 
 def parting(line: str, place: int) -> Parting:

@@ -42,14 +42,10 @@ def npz_to_parquet(data: bytes, name: str) -> bytes:
     sizes = {member.filename.removesuffix(".npy"): member.file_size for member in members}
     if (pair := named(sizes)) is None:
         raise Refusal(
-            f"{name} is a zip archive or an Excel workbook; save the table as CSV in UTF-8, or "
-            "scores by numpy.savez(file, pos=pos, neg=neg)"
+            f"{name} is a zip archive or an Excel workbook; save CSV, or arrays pos and neg"
         )
     if sizes[pair[0]] + sizes[pair[1]] > MOST_BYTES:
-        raise Refusal(
-            f"{name} unpacks to more than {MOST_BYTES >> 20} MiB; save scores as float32, or call "
-            "sampledash.from_scores from Python"
-        )
+        raise Refusal(f"{name} unpacks to more than {MOST_BYTES >> 20} MiB; save scores as float32")
     with np.load(stream, allow_pickle=False) as arrays:
         return _written(pa.table(ranks_of_scores(arrays[pair[0]], arrays[pair[1]], name)))
 
@@ -60,8 +56,7 @@ def json_to_parquet(data: bytes, name: str) -> bytes:
         return _written(json.read_json(io.BytesIO(data), json.ReadOptions(block_size=_BLOCK)))
     except pa.ArrowException:
         raise Refusal(
-            f"{name} is JSON, but not JSON lines with one record of the same fields a line; save "
-            "the table as CSV in UTF-8"
+            f"{name} is JSON, but not JSON lines with one record a line; save CSV in UTF-8"
         ) from None
 
 
@@ -73,7 +68,7 @@ def ranked(table: Any, pair: tuple[str, str], name: str) -> bytes:
         row = int(np.argmax(odd))
         raise Refusal(
             f"{name}, row {row + 1}, column {pair[1]!r}: {lengths[row]} scores, but row 1 has "
-            f"{lengths[0]}; write as many in each row, or columns sampled_rank, ties and m instead"
+            f"{lengths[0]}; write as many in each row"
         )
     best, others = (x.to_numpy(zero_copy_only=False) for x in (pos, neg.flatten()))
     ranks = ranks_of_scores(best, others.reshape(len(lengths), lengths[0]), name)

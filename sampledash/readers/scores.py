@@ -27,26 +27,27 @@ def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[s
     return columns
 
 
-def refuse_cells(name: str, nan: int, blank: int, odd: int) -> None:
+_REFUSED = {
+    "nan": "of the scores are NaN; give each item a number, nothing, or -inf if it is no candidate",
+    "blank": "rows lack a system, an instance or an item; name it",
+    "odd": "rows are marked relevant by neither 1 nor 0; write one of them",
+}
+
+
+def refuse_cells(name: str, sizes: Mapping[str, int]) -> None:
     """Raise an error if there are NaN scores, blank labels or marks other than yes and no."""
-    if nan:
-        raise ReadError(
-            f"{name}: {nan:,} of the scores are NaN; give each item a number, nothing to a "
-            "candidate without one, or -inf to what is no candidate"
-        )
-    if blank:
-        raise ReadError(f"{name}: {blank:,} rows lack a system, an instance or an item; name it")
-    if odd:
-        raise ReadError(f"{name}: relevant is neither 1 nor 0 in {odd:,} rows; write one of them")
+    for kind, sentence in _REFUSED.items():
+        if sizes.get(kind):
+            raise ReadError(f"{name}: {sizes[kind]:,} {sentence}")
 
 
 def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> None:
     """Raise an error that names ``some`` items if ``again`` rows repeat an item of an instance."""
     if again:
         items = (f"item {str(x['item'])!r} of instance {str(x['instance'])!r}" for x in some)
+        rows = counted(again, "row repeats", "rows repeat")
         raise ReadError(
-            f"{name}: {counted(again, 'row repeats', 'rows repeat')} an item of an instance, such "
-            f"as {'; '.join(items)}; keep one row for each"
+            f"{name}: {rows} an item, such as {'; '.join(items)}; keep one row for each"
         )
 
 
@@ -66,22 +67,16 @@ def left_out(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
         if full:
             raise ReadError(
                 f"{name}: in {counted(full, 'instance')} every item that system {system!r} scores "
-                "is relevant, so that there is nothing to rank among: add candidates, or leave "
-                "these out"
+                "is relevant: add candidates, or leave these out"
             )
         if without == instances:
             raise ReadError(
-                f"{name}: no item that system {system!r} scores is relevant: mark some by 1, or "
-                "compare the labels of both tables"
+                f"{name}: system {system!r} scores no relevant item: are both tables' labels alike?"
             )
         if without:
-            sentences.append(
-                f"{system}: {without:,} of {instances:,} instances have no relevant item with a "
-                "score and are left out."
-            )
+            what = f"{without:,} of {instances:,} instances have no relevant item with a score"
+            sentences.append(f"{system}: {what} and are left out.")
         if unscored:
-            sentences.append(
-                f"{system}: {unscored:,} of {relevant:,} relevant items have no score and are left "
-                "out."
-            )
+            what = f"{unscored:,} of {relevant:,} relevant items have no score"
+            sentences.append(f"{system}: {what} and are left out.")
     return sentences

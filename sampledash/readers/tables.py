@@ -88,8 +88,7 @@ def text_table(
     line, first = next(rest, (1, [""]))
     if not first:
         raise ReadError(
-            f"{name}, line {line}: a name of a column is too long; look for a quotation mark that "
-            "is not closed"
+            f"{name}, line {line}: a name of a column is too long; is a quotation mark not closed?"
         )
     headers, headed = heading(first)
     kind = FORMAT.get(delimiter, "text") if headed else "text without a header line"
@@ -102,8 +101,7 @@ def text_table(
     if delimiter == ";" and "user" not in source.roles and (match := _THOUSANDS.search(data)):
         place = data.count(b"\n", 0, match.start(1)) + 1
         raise ReadError(
-            f"{name}, line {place}: {match[1].decode()} may mean thousands, or a whole number with "
-            "decimals; write whole numbers with digits only"
+            f"{name}, line {place}: {match[1].decode()} may mean thousands; write digits only"
         )
     second = next(rest, None) if headed else (line, first)
     if second is None:
@@ -238,8 +236,7 @@ def careful_frame(
         for last in rest:
             check_width(source, last)
         raise ReadError(
-            f"{source.name}, line {last[0]}: the rest of the file cannot be split into columns; "
-            "look for a quotation mark that is not closed"
+            f"{source.name}, line {last[0]}: the rest is not read; is a quotation mark not closed?"
         ) from error
 
 
@@ -248,9 +245,8 @@ def check_width(source: Layout, record: tuple[int, list[str]]) -> None:
     line, cells = record
     if len(cells) > len(source.headers):
         raise ReadError(
-            f"{source.name}, line {line}: {len(cells)} cells where the header names "
-            f"{len(source.headers)} columns; quote cells that hold the separator, or complete the "
-            "header"
+            f"{source.name}, line {line}: {len(cells)} cells for {len(source.headers)} columns of "
+            "the header; complete it, or quote cells that hold the separator"
         )
 
 
@@ -269,8 +265,7 @@ def parquet_table(
         raise
     except Exception as error:  # pyarrow raises many types of errors
         raise ReadError(
-            f"{name} cannot be read as Parquet: it is damaged, cut off, or names a column twice; "
-            "write it again, or use CSV"
+            f"{name} cannot be read as Parquet: it is damaged, or names a column twice; use CSV"
         ) from error
 
 
@@ -391,8 +386,7 @@ def _array_table(
         columns = {f"{stem_of(name)} {i + 1}": column for i, column in enumerate(array.T)}
     else:
         raise ReadError(
-            f"{name} has the shape {array.shape}; save one dimension (named fields, or the ranks "
-            "of one system) or two (instances × systems)"
+            f"{name} has the shape {array.shape}; save one dimension or two (instances × systems)"
         )
     source = find(name, "a numpy array", list(map(str, columns)))
     source.check_rows(len(array))
@@ -402,8 +396,7 @@ def _array_table(
             cells[i] = _series(pa.chunked_array([pa.array(_plain(values))]), label=False)
         except Exception as error:  # numpy and pyarrow raise many types of errors
             raise ReadError(
-                f"{name}: the field {header!r} holds neither numbers nor text in UTF-8 in each "
-                "row; leave it out"
+                f"{name}: field {header!r} holds neither numbers nor text in UTF-8; leave it out"
             ) from error
     return source, pd.DataFrame(cells, copy=False)
 
@@ -420,16 +413,14 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
     except Exception as error:  # numpy's parser of the file header raises many types of errors
         raise ReadError(
             f"{name} cannot be read as a numpy array: it is damaged or cut off, or holds Python "
-            "objects (a pickle), which could run code and are never read; write numbers again with "
-            "numpy.save"
+            "objects (a pickle), which are never read; write numbers again with numpy.save"
         ) from error
     shape, dtype = array.shape, array.dtype
     limits.ROWS.check(shape[0] if shape else 1, name)
     # Every machine supports real numbers of at most 8 bytes.
     if dtype.names is None and not (dtype.kind in "iuf" and dtype.itemsize <= 8):
         raise ReadError(
-            f"{name} holds values of the type {dtype}, not ranks; save integers, or an array with "
-            "named fields such as system, rank and count"
+            f"{name} holds values of the type {dtype}, not ranks; save integers or named fields"
         )
     if array.size == 0:
         raise ReadError(f"{name} is empty: its shape is {shape}; save at least one rank")

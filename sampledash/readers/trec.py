@@ -52,8 +52,6 @@ _COLUMNS = {
                   "score rating prediction relevance"),
     "relevance": Role(whole, "whole", "relevant if 1 or more", "a whole number", ""),
 }  # fmt: skip
-# Indices of the fields that hold a number in a TREC line, but text in the header of a table.
-_NUMBERS: dict[TrecKind, tuple[int, ...]] = {"run": (3, 4), "qrels": (1, 3)}
 _INTEGER = r"[+-]?[0-9]+"
 _LINE: dict[TrecKind, re.Pattern[str]] = {
     "run": re.compile(rf"\S+\s+\S+\s+\S+\s+{_INTEGER}\s+{NUMERAL}\s+\S+"),
@@ -97,13 +95,9 @@ def trec_kind(data: bytes, name: str) -> TrecKind | None:
     full = (line.strip() for line in stream if not line.isspace())
     lines = list(itertools.islice(full, _LOOKED_AT))
     for kind, pattern in _LINE.items():
-        if 2 * sum(pattern.fullmatch(line) is not None for line in lines) <= len(lines):
-            continue
-        # Tell a TREC line from the header of a table, which has no numbers in these fields.
-        fields = lines[0].split()
-        numeric = [is_numeral(fields[i]) for i in _NUMBERS[kind] if i < len(fields)]
-        header = any(map(parsing.role_of, fields)) and not all(numeric)
-        if not header and len(fields) == len(FIELDS[kind]) and any(numeric):
+        matches = sum(pattern.fullmatch(line) is not None for line in lines)
+        # The header of a table holds no number, though the lines below may look like TREC lines.
+        if 2 * matches > len(lines) and any(map(is_numeral, lines[0].split())):
             limits.LINES.check(limits.lines_of(data), name)
             return kind
     return None
@@ -136,11 +130,9 @@ def _parsed(source: Layout, cells: pd.DataFrame, kind: TrecKind, *, listed: bool
     keys = [role for role in ("system", "user", "item") if role in frame]
     if (i := parsing.first(frame.duplicated(keys))) is not None:
         item, user = (source.headers[source.roles.index(role)] for role in ("item", "user"))
-        raise ReadError(
-            f"{source.place(int(cells.index[i]), source.find('item'))}: {item} "
-            f"{str(frame['item'][i])!r} occurs twice for {user} {str(frame['user'][i])!r}; remove "
-            "one line"
-        )
+        place = source.place(int(cells.index[i]), source.find("item"))
+        item, user = f"{item} {str(frame['item'][i])!r}", f"{user} {str(frame['user'][i])!r}"
+        raise ReadError(f"{place}: {item} occurs twice for {user}; remove one line")
     return Trec(kind, frame, facts_of(source, _COLUMNS), listed)
 
 
@@ -149,28 +141,21 @@ def _cells(source: Layout) -> pd.DataFrame:
     data, fields = source.data or b"", source.headers
     pairs = enumerate(source.roles)
     holds = {i: None if role is None else _COLUMNS[role].holds for i, role in pairs}
-    start = next(line for line in io.BytesIO(data) if line.strip())
     for delimiter in " \t" if len(data) >= SMALL else "":
-        if start.count(delimiter.encode()) == len(fields) - 1:
-            frame = arrow_frame(data, delimiter, holds, quoted=False)
-            if frame is not None:
-                return frame
+        if (frame := arrow_frame(data, delimiter, holds, quoted=False)) is not None:
+            return frame
     lines = []
     for number, line in enumerate(io.BytesIO(data), start=1):
         cells = line.split()
         if len(cells) not in (0, len(fields)):
             raise ReadError(
-                f"{source.name}, line {number}: {len(cells)} fields where a line has "
-                f"{len(fields)} ({' '.join(fields)}); correct the line"
+                f"{source.name}, line {number}: {len(cells)} fields; write {' '.join(fields)}"
             )
         if cells:
             lines.append(b"\t".join(cells))
     text: dict[int, Holds | None] = {i: what and "many" for i, what in holds.items()}
     frame = arrow_frame(b"\n".join(lines), "\t", text, quoted=False)
-    if frame is None:
-        raise ReadError(
-            f"{source.name} cannot be split into lines of {' '.join(fields)}; check its fields"
-        )
+    assert frame is not None  # each line has all fields, and none of them is blank
     return frame
 
 
@@ -192,9 +177,8 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
     inside = theirs >= 0
     if not inside.any():
         raise ReadError(
-            f"{run.name} and {qrels.name} share no query with a relevant document: "
-            f"{str(run.frame['user'][0])!r} here, {str(queries[0])!r} there; do they belong "
-            "together?"
+            f"{run.name} and {qrels.name} share no query with a relevant document; do they belong "
+            f"together? {str(run.frame['user'][0])!r} here, {str(queries[0])!r} there"
         )
     limits.RANKS.check(len(systems) * len(good), f"{run.name} with {qrels.name}")
     documents = _codes_in(good["item"].cat.categories, ordered["item"])
@@ -237,26 +221,14 @@ def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
     ``depth`` is the length of the list. If ``tied``, documents of equal score share the best of
     their ranks, and ``ties`` counts the others; otherwise, document ids decide.
     """
-    codes = (run[column].cat.codes.to_numpy() for column in ("item", "user", "system"))
-    document, *of_list = codes
-    keys = -run["score"].to_numpy(), *of_list
-    order = np.lexsort(keys)
-    other, *of_other = (np.diff(key[order]) != 0 for key in keys)
-    begins = np.r_[True, np.any(of_other, axis=0)]
-    same = ~(other | begins[1:])
-    if same.any() and not tied:
+    if not tied:  # let the stable order of equal scores be that of decreasing document ids
         names = pa.array(run["item"].cat.categories.astype(str))
         by_name = np.argsort(compute.array_sort_indices(names))
-        order = np.lexsort((-by_name[document], *keys))
-    begin = np.flatnonzero(begins)
-    sizes = np.diff(np.r_[begin, len(order)])
-    place = np.arange(1, len(order) + 1) - np.repeat(begin, sizes)
-    ties: Any = 0
-    if tied:
-        starts = np.flatnonzero(np.r_[True, ~same])
-        many = np.diff(np.r_[starts, len(order)])
-        place, ties = np.repeat(place[starts], many), np.repeat(many - 1, many)
-    return run.iloc[order].assign(place=place, ties=ties, depth=np.repeat(sizes, sizes))
+        run = run.iloc[np.argsort(-by_name[run["item"].cat.codes], kind="stable")]
+    scores = run.groupby(["system", "user"], observed=True, sort=False)["score"]
+    place = scores.rank("min" if tied else "first", ascending=False)
+    ties = scores.rank("max", ascending=False) - place if tied else 0.0
+    return run.assign(place=place, ties=ties, depth=scores.transform("size"))
 
 
 def _facts(run: Trec, qrels: Trec, absent: int, queries: pd.Index[Any]) -> Facts:
@@ -314,17 +286,13 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
         raise complaint
     left_out = _lacking(runs) & (censored == "left-out")
     if left_out.all():
-        raise ReadError(
-            f"{runs[0].name} misses a relevant item in every query: "
-            "nothing is left when those are left out; rank all candidates"
-        )
+        raise ReadError(f"{runs[0].name} lacks a relevant item in every query; rank all candidates")
     frames = [run.frame[~left_out[run.frame["instance"].cat.codes]] for run in runs]
     low = max(int((items["depth"] + items["lacks"]).max()) for items in frames)
     if n is None:
         names = " and ".join(run.name for run in runs)
         raise limits.MissingCandidates(
-            f"{names} do{'es' * (len(runs) == 1)} not say n, the number of candidates that were "
-            f"ranked: give n (at least {max(low, 2):,}, what the longest list needs)"
+            f"{names}: n, the number of candidates, is missing: give n (at least {max(low, 2):,})"
         )
     n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     left = int(left_out.sum())

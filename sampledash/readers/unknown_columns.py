@@ -49,8 +49,8 @@ def is_index(source: Layout, i: int, cells: pd.Series[Any]) -> bool:
         return True
     if named or (running and len(values) >= _MANY):
         raise ReadError(
-            f"{source.name}, column {header!r}: an index of the rows is no system; remove the "
-            "column, or name it: instance if it holds users or queries, else as the system"
+            f"{source.name}, column {header!r}: an index of the rows is no system; "
+            "remove it, or name it instance, or as the system"
         )
     return False
 
@@ -74,5 +74,5 @@ def merged(name: str, header: str) -> ReadError:
     """Return the error that the column ``header`` of the file ``name`` may name systems."""
     return ReadError(
         f"{name}, column {header!r}: it may name systems, which would be read as one; name it "
-        "system if it does, instance if it holds users or queries, or remove it"
+        "system or instance, or remove it"
     )

@@ -44,7 +44,6 @@ _GZIP = b"\x1f\x8b"
 # Largest number of members (separately compressed pieces) of a gzip file. Programs that write many
 # members write at least 64 KiB in each.
 _MOST_MEMBERS = 100_000
-_PIECE = 2**20  # number of bytes that are unpacked at a time
 
 # Kinds of files that people upload by mistake, and their first bytes.
 _SIGNATURES = {
@@ -123,21 +122,15 @@ FILES = Limit(1_000, "files", "give fewer")
 BYTES = Limit(score_files.MOST_BYTES, "bytes", _COUNTS)  # unpacked size of all files together
 TYPED = Limit(20 * 2**20, "characters", _PASTE)  # length of typed or pasted ranks
 PRINTED = Limit(100_000, "characters", _PASTE)  # length of a table pasted from a paper
+WEIGHTS = Limit(10_000_000, "characters", "round the weights")  # 100 for each of 100,000 ranks
+WEIGHT_NUMBERS = Limit(200_000, "numbers", "give a weight for each rank up to 100,000")
 ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables with no columns but system, rank, n, count
 # For tables with a further column besides system, rank, n and count, such as a column of instance
 # labels, because it needs more memory per row. If labels are no whole numbers, the limit is TEXTS.
-LABELLED = Limit(
-    3_000_000,
-    "rows with a column {column}",
-    f"leave that column out (up to {ROWS.most:,} rows), or split the file by instances",
-)
+LABELLED = Limit(3_000_000, "rows with a column {column}", "leave it out, or split by instances")
 # For text files that only pandas can parse, because some cells are blank or no plain numbers.
 # Pandas is slower than pyarrow.
-CAREFUL = Limit(
-    2_000_000,
-    "rows, some of them with a cell that is blank or no plain number",
-    "complete it, or split it into files that small, in which the odd ones are found",
-)
+CAREFUL = Limit(2_000_000, "rows, some with a cell that is no plain number", "split the file")
 TEXTS = Limit(2_000_000, "rows with labels that are no whole numbers", _NUMBER)
 LABELS = Limit(1_000_000, "different labels that are no whole numbers", _NUMBER)
 LINES = Limit(2_000_000, "lines", _COUNTS)  # for TREC runs and qrels, lists and test items
@@ -184,7 +177,7 @@ def check_name(text: str, where: str) -> None:
     if len(text) > LONGEST_NAME:
         raise ReadError(
             f"{where}: the name {text[:20]!r}... has {len(text):,} characters, more than "
-            f"{LONGEST_NAME:,}; shorten it, or look for a quotation mark that is not closed"
+            f"{LONGEST_NAME:,}; shorten it, or close a quotation mark"
         )
 
 
@@ -212,10 +205,8 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
         read = source.read(limit.most + 1)
         data = read.encode() if isinstance(read, str) else bytes(read)
     else:
-        raise ReadError(
-            f"source must be a path or a binary buffer, got {type(source).__name__}; "
-            "for pasted text use parse_rank_text"
-        )
+        what = type(source).__name__
+        raise ReadError(f"source must be a path or a buffer, got {what}; for text: parse_rank_text")
     check_size(len(data), name, limit=limit)
     data = unpacked(data, name, limit) if data.startswith(_GZIP) else data
     for label, row in FORMATS.items():
@@ -235,21 +226,17 @@ def unpacked(data: bytes, name: str, limit: Limit = BYTES) -> bytes:
     """Return the contents of a gzip file, with its members joined; refuse a gzip bomb early."""
     if data.count(_GZIP + b"\x08") > _MOST_MEMBERS:
         raise ReadError(
-            f"{name} is compressed with gzip in more than {_MOST_MEMBERS:,} pieces; "
-            "compress the table again"
+            f"{name} is a gzip of more than {_MOST_MEMBERS:,} pieces; compress it again"
         )
-    whole = io.BytesIO()
     try:
         with gzip.open(io.BytesIO(data)) as file:
-            while piece := file.read(_PIECE):
-                size = whole.tell() + whole.write(piece)
-                check_size(size, name, "unpacks to", limit)
+            whole = file.read(limit.most + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise ReadError(
-            f"{name} is compressed with gzip but damaged, followed by something else, or cut off; "
-            "copy or download it again"
+            f"{name} is compressed with gzip, but damaged or cut off; copy or download it again"
         ) from None
-    return whole.getvalue()
+    check_size(len(whole), name, "unpacks to", limit)
+    return whole
 
 
 def stem_of(name: str) -> str:
@@ -272,10 +259,8 @@ def kind_of(data: bytes, name: str) -> FileKind:
         if data.startswith(beginnings) or head.startswith(beginnings):
             raise ReadError(f"{name} is {what}; save the table as CSV in UTF-8")
     if b"\0" in data[:65536]:
-        raise ReadError(
-            f"{name} is neither text nor {' nor '.join(FORMATS)}: it holds zero bytes; save the "
-            "table as CSV in UTF-8"
-        )
+        formats = " nor ".join(FORMATS)
+        raise ReadError(f"{name} is neither text nor {formats}: it holds zero bytes; save CSV")
     return "text"
 
 
@@ -287,7 +272,5 @@ def check_utf8(data: bytes, name: str) -> None:
         data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ReadError(
-            f"{name}, line {line}: the text is not UTF-8 (byte 0x{data[error.start]:02x}); "
-            "save the file as UTF-8"
-        ) from None
+        odd = f"(byte 0x{data[error.start]:02x})"
+        raise ReadError(f"{name}, line {line}: the text is not UTF-8 {odd}; save it so") from None

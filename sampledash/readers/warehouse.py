@@ -77,8 +77,7 @@ def connect(url: str = DUCKDB) -> Any:
         raise ValueError(f"engine '{url}': {_first_line(error)}; {extra}") from None
     except Exception as error:  # every engine raises its own types of errors
         raise ValueError(
-            f"engine '{url}' cannot be reached ({_first_line(error)}); give a URL of Ibis, such as "
-            f"{DUCKDB}"
+            f"engine '{url}' cannot be reached ({_first_line(error)}); give a URL such as {DUCKDB}"
         ) from None
     return engine
 
@@ -160,8 +159,7 @@ def opened(engine: Any, source: str) -> Table:
                 names = [*values, *parquet.read_schema(file).names]
             except Exception as error:
                 raise ReadError(
-                    f"{part} cannot be read as Parquet: it is damaged, cut off or another kind of "
-                    "file; write it again, as Parquet"
+                    f"{part} cannot be read as Parquet: it is damaged or no Parquet; write it anew"
                 ) from error
             roles = roles_of(names, (), part)
             used = {header for role, header in roles.items() if role}
@@ -265,11 +263,10 @@ def _numbers(table: Table, header: str, name: str) -> Any:
     text = table[header].re_replace(r"\s", "").lower().nullif("")
     number = text.re_search(rf"^({NUMERAL}|[+-]?inf|-?nan)$")
     wrong = table.filter(~number.fill_null(True)).select(header)
-    if size := int(wrong.count().to_pyarrow().as_py()):
-        raise ReadError(
-            f"{name}: {counted(size, 'score is no number', 'scores are no numbers')}, such as "
-            f"{shown(wrong.limit(1).to_pyarrow()[0][0].as_py())}; write them with the digits 0 to 9"
-        )
+    if size := _number(wrong.count()):
+        some = shown(wrong.limit(1).to_pyarrow()[0][0].as_py())
+        what = counted(size, "score is no number", "scores are no numbers")
+        raise ReadError(f"{name}: {what}, such as {some}; write them with the digits 0 to 9")
     return text.re_replace("^-nan$", "nan").try_cast("float64")
 
 
@@ -409,7 +406,7 @@ def _refuse(scores: Table, name: str, progress: Progress) -> None:
         bad["odd"] = ~(_is(scores["relevant"], YES) | _is(scores["relevant"], NO))
     sums = {name: scores.count(where=flag) for name, flag in bad.items()}
     totals = scores.agg(rows=scores.count(), **sums).to_pyarrow().to_pylist()[0]
-    refuse_cells(name, totals.get("nan", 0), totals["blank"], totals.get("odd", 0))
+    refuse_cells(name, totals)
     slices = totals["rows"] // _AT_ONCE + 1
     # Search for repeated items slice by slice: grouping by item makes about one group per row, and
     # too many groups fill the memory.
@@ -421,6 +418,10 @@ def _refuse(scores: Table, name: str, progress: Progress) -> None:
         if total:
             refuse_twice(name, int(total), again.limit(_NAMED).to_pyarrow().to_pylist())
         progress(0.5 * (number + 1) / slices)
+
+
+def _number(expression: Any) -> int:
+    return int(expression.to_pyarrow().as_py())
 
 
 def _blank(label: Any) -> Any:
@@ -450,8 +451,7 @@ def _numbers_of(scores: Table, every: Table, relevant: Table | None) -> list[dic
         asked = marked.group_by("system").agg(items=marked.count()).to_pyarrow().to_pylist()
         total = {row["system"]: row["items"] for row in asked}
     else:
-        every_pair = int(relevant.distinct().count().to_pyarrow().as_py())
-        total = dict.fromkeys([row["system"] for row in rows], every_pair)
+        total = dict.fromkeys([row["system"] for row in rows], _number(relevant.distinct().count()))
     return [row | {"asked": total.get(row["system"], 0)} for row in rows]
 
 
@@ -486,8 +486,8 @@ def _refuse_ranks(ranks: Table, name: str) -> None:
     """Refuse ranks that are missing or not in 1..n, and blank names of systems."""
     most = ranks["n_candidates"] if "n_candidates" in ranks.columns else ranks["rank"]
     good = ((ranks["rank"] >= 1) & (ranks["rank"] <= most)).fill_null(False)
-    refuse_cells(name, 0, int(ranks.count(where=_blank(ranks["system"])).to_pyarrow().as_py()), 0)
-    if bad := int(ranks.count(where=~good).to_pyarrow().as_py()):
+    refuse_cells(name, {"blank": _number(ranks.count(where=_blank(ranks["system"])))})
+    if bad := _number(ranks.count(where=~good)):
         raise ReadError(f"{name}: {bad:,} ranks are no number from 1 to n; correct these rows")
 
 
@@ -497,8 +497,7 @@ def _refuse_merged(table: Table, name: str) -> None:
     for header, kind in table.schema().items() if "system" not in roles.values() else ():
         if roles[header] is None and kind.is_string() and bare(header) not in NO_SYSTEMS:
             words = ~table[header].re_search(rf"^\s*{NUMERAL}\s*$")
-            names = int(table[header].nunique(where=words).to_pyarrow().as_py())
-            if 1 < names <= limits.SYSTEMS.most:
+            if 1 < _number(table[header].nunique(where=words)) <= limits.SYSTEMS.most:
                 raise merged(name, header)
 
 
@@ -513,7 +512,7 @@ def count_ranks(engine: Any, source: str) -> Table:
         _refuse_ranks(ranks, name)
         if "instance" in ranks.columns:
             lists = ranks.group_by("system", "instance").agg(items=ranks.count())
-            several = lists.filter(lists["items"] > 1).limit(1).count().to_pyarrow().as_py() > 0
+            several = _number(lists.filter(lists["items"] > 1).limit(1).count()) > 0
     counted = count(ranks if several else ranks.drop(*{"instance"} & {*ranks.columns}))
     return counted.order_by([key for key in _HISTOGRAM if key in counted.columns])
 
@@ -521,7 +520,7 @@ def count_ranks(engine: Any, source: str) -> Table:
 def fetched(table: Table, name: str, most: int) -> Any:
     """Return a table of the engine as a data frame; refuse a table of more than ``most`` rows."""
     with _told(name):
-        if table.limit(most + 1).count().to_pyarrow().as_py() > most:
+        if _number(table.limit(most + 1).count()) > most:
             raise ReadError(f"{name} are more than {most:,} rows: write them, -o {name}.parquet")
         return table.to_pandas()
 
@@ -532,11 +531,10 @@ def folder(path: Path) -> bytes:
     engine = connect()
     table = opened(engine, str(path))
     with _told(path.name):
-        rows = int(table.count().to_pyarrow().as_py())
-        if rows > limits.LABELLED.most and "rank" in map(str.lower, table.columns):
+        many = _number(table.count()) > limits.LABELLED.most
+        if many and "rank" in map(str.lower, table.columns):
             table = count_ranks(engine, str(path))
-            rows = int(table.count().to_pyarrow().as_py())
-        limits.ROWS.check(rows, path.name)
+        limits.ROWS.check(_number(table.count()), path.name)
         whole = io.BytesIO()
         parquet.write_table(table.to_pyarrow(), whole)
     return whole.getvalue()

@@ -106,7 +106,7 @@ def test_one_file_and_several():
 
 def test_a_run_and_its_qrels_are_told_apart_and_missing_items_asked_about():
     at = Chooser(truth=QRELS, my_run=RUN)
-    assert "does not say n" in at.trouble
+    assert "n, the number of candidates, is missing" in at.trouble
     assert at.say_n(50).ranks == {"A": [2, 1], "B": [1, 1]}
     assert "as trec_eval and pytrec_eval order them" in at.understood.replace("\\", "")
     assert at.scripted("sd.read_rank_sets(['truth', 'my.run'], n=50)", my_run=RUN, truth=QRELS)

@@ -234,7 +234,7 @@ user,item\\n1,1\\n2,2\\n3,1\\n | every user has one interaction only … 'user'
 user,item\\n | header line but no rows
 user,item,rating,rating\\n1,2,3,4\\n | i.csv: the column 'rating' appears twice; rename one
 user,item,rating,Rating\\n1,2,3,4\\n | i.csv: the column 'rating' appears twice; rename one
-user,item\\n1,2,3,4\\n | line 2: 4 cells where the header names 2 columns
+user,item\\n1,2,3,4\\n | line 2: 4 cells for 2 columns of the header
  | i.csv is empty
 <html></html> | a web page
 """

@@ -121,7 +121,7 @@ def test_what_may_be_an_index_is_left_out_refused_or_a_system(header, place, val
     frame = pd.DataFrame({"A": ranks})
     frame.insert(place, header, list(values))
     text = frame.to_csv(index=False)
-    said = f"ranks.csv, column {header!r}: an index of the rows is no system; remove the column"
+    said = f"ranks.csv, column {header!r}: an index of the rows is no system; remove it"
     sets = outcome(lambda: read(text, n=20), said * (which == "no system"))
     systems = {x: frame[x].tolist() for x in frame if x == "A" or which == "system"}
     assert which == "no system" or ranks_of(sets) == systems

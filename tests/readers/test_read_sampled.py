@@ -5,7 +5,7 @@ import io
 import pytest
 
 import sampledash as sd
-from sampledash.readers.files import lacks, sampled_sets
+from sampledash.readers.files import lacks, read_sampled_ranks
 from sampledash.readers.files import read_sampled_ranks as read
 from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates, MissingNegatives, ReadError
@@ -55,7 +55,7 @@ def test_pasted_text_says_n_and_m_of_all() -> None:
         "n = 3,706 candidates; m = 100 sampled negatives\nA: 1 1 7",
     ):
         opened = open_text(text)
-        (a,) = sampled_sets(opened)
+        (a,) = read_sampled_ranks(opened)
         assert lacks(opened) == (False, False)
         assert (a.system, a.sampled_ranks.tolist()) == ("A", [1, 1, 7])
         assert (set(a.n), set(a.m)) == ({3706}, {100})
@@ -74,7 +74,7 @@ def test_true_ranks_by_their_name_are_refused(header: str, form: str) -> None:
     facts = f"s.csv … column {header!r} … Consistency page … rename the column to sampled"
     refused(lambda: sampled(form.format(header).encode(), n=3000, m=99), facts)
     said = "these are true ranks by their name"
-    refused(lambda: sampled_sets(open_text(form.format(header)), n=3000, m=99), said)
+    refused(lambda: read_sampled_ranks(open_text(form.format(header)), n=3000, m=99), said)
 
 
 def test_a_column_adaptive_says_yes_or_no_or_is_a_system_or_beside_true_ranks():

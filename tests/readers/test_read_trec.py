@@ -209,10 +209,10 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
         left = lacking if censored == "left-out" else set()
         kept = {key: row for key, row in lists.items() if key[1] not in left}
         if not kept:
-            refused(lambda x=opened: x.read(censored="left-out"), "misses … in every query")
+            refused(lambda x=opened: x.read(censored="left-out"), "lacks a … in every query")
             continue
         low = max(depth + lacks for depth, _, lacks in kept.values())
-        fact = f"{every} do{'es' * (len(tags) == 1)} not say n … (at least {max(low, 2)}, what"
+        fact = f"{every}: n, the number … is missing: give n (at least {max(low, 2)})"
         refused(lambda x=opened: x.read(censored=censored), fact, MissingCandidates)
         if low > 2:
             said = refused(lambda x=opened, n=low - 1: x.read(n=n, censored=censored))
@@ -252,10 +252,9 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
 
 #: Entries ``first line | kind of the file``, separated by ||; four valid lines follow a first line.
 FIRST = """
-1 Q0 a one 3.0 A | run || 1 Q0 a 1 high A | run || 1 Q0 a one high A | None || 1 Q0 a 1 3.0 | None
-user Q0 a 1 high A | None || user Q0 a one 3 A | None || user Q0 a 1 3 A | run
-1 0 b one | qrels || 1 x b 1 | qrels || 1 x b one | None || 1 Q0 b one | None
-user x b 1 | None || user 0 b rel | None || user 0 b 1 | qrels || 1 Q0 a 1 3 A B | None
+1 Q0 a one 3.0 A | run || 1 Q0 a 1 high A | run || user Q0 a one 3 A | run || 1 Q0 a 1 3.0 | run
+1 0 b one | qrels || user x b 1 | qrels || query Q0 document rank score tag | None
+query iteration document relevance | None || A B C D | None
 """
 
 
@@ -344,8 +343,8 @@ def test_columns_that_are_not_read_are_named():
 
 def test_wrong_lists_get_their_sentence():
     for texts, facts in (
-        ({"l_csv": LIST}, "l.csv is a list of recommendations … test items"),
-        ({"t_csv": TEST}, "t.csv says what is relevant … the lists"),
+        ({"l_csv": LIST}, "l.csv is a list of recommendations … user and item"),
+        ({"t_csv": TEST}, "t.csv says what is relevant … or lists"),
         (
             {"l_csv": LIST, "t_csv": TEST, "u_csv": TEST},
             "t.csv and u.csv both say what is relevant",

@@ -9,7 +9,7 @@ import pytest
 
 from sampledash.command_line import main
 from sampledash.readers import tables, trec, upload_limits
-from sampledash.readers.files import read_rank_sets, sampled_sets
+from sampledash.readers.files import read_rank_sets, read_sampled_ranks
 from sampledash.readers.pasted import open_text, parse_rank_text, weights_of_text
 from sampledash.readers.printed_table import read_printed
 from sampledash.readers.upload_limits import DifferentInstances
@@ -55,7 +55,7 @@ user,of,rank,n\nu,a,1,9\nu,b,2,9\nv,c,1,9\nv,d,2,9\nv,a,3,9\n | column 'of': it 
 system,user,rank,n\nA,u,1,9\nA,v,2,9\nTotal,,3,9\n | line 4, column 'user': the cell is blank
 user,n,A,B\nu,9,1,2\nv,9,2,3\nTotal:,18,3,5\n | line 4, column 'user': 'Total:' seems to be no
 system,rank,n\nA,1,9\nA,2,9\nMean,2,9\n | line 4, column 'system': 'Mean' seems to be no system
-1,2,3\nX,1,74\n | line 1: the first line holds the number 1 where … header line such as
+1,2,3\nX,1,74\n | line 1: the first line holds the number 1; add a header line such as
 A,B,A\n1,2,3\n | ranks.csv, line 1: the column 'A' appears twice
 user,user_id,rank\n1,1,3\n | 'user' and 'user_id' both mean 'instance' … keep one
 HEADA,u,1,9\nA,u,2,8\n | instance 'u' … system 'A' … 9 and 8
@@ -90,7 +90,7 @@ HEADA,u,4,9\nA,v,0,9\n | line 3, column 'rank' … count from 0 … add 1 … ze
 
 == read(X, n=9, zero_based=True) | ranks.csv
 rank\n0\n9\n | line 3, column 'rank': rank 9 counting from 0 is beyond the last of n = 9 candidates;
-rank\n0\n>8\n | line 3, column 'rank': rank >8 counting from 0 is beyond the last of n = 9
+rank\n0\n>8\n | line 3, column 'rank': rank 9 counting from 0 is beyond the last of n = 9
 rank\n0\n-1\n | line 3, column 'rank': rank -1 is below 0; correct it or remove the row
 rank,ties\n0,8\n3,6\n | line 3, column 'ties': rank 3 with 6 others tied does not fit n = 9;
 user,rank\nu,4\nu,3\nu,3\n | line 4, column 'rank': system 'ranks', instance 'u' has rank 3 twice
@@ -117,7 +117,7 @@ HEADA,u,1,9\nA,u,2,9\nB,u,3,9\n | 1 in 'B'. They share none: complete
 == after_a_good_row(X) | ranks.csv, line 4
 A,u,-3,9 | column 'rank' … -3 … below 1 … correct it || A,u,,9 | column 'rank' … blank … from 1
 A,u,2.5,9 | column 'rank' … 2.5 … not a whole number … from 1
-A,u,12,9 | column 'rank' … rank 12 … n = 9 … correct the rank or the n
+A,u,12,9 | column 'rank' … rank 12 … n = 9 … correct the rank, or give
 A,u,first,9 | column 'rank' … 'first' is not a number … from 1
 A,u,inf,9 | column 'rank' … inf … is not a number || A,u,True,9 | column 'rank' … True
 A,u,NaN,9 | column 'rank' … 'NaN' is not a number … from 1
@@ -128,13 +128,13 @@ A,u,1,1 | column 'n' … at least 2 … got 1 || A,,3,9 | column 'user' … blan
 ,u,3,9 | column 'system' … blank … name of the system
 A,u,> ten,9 | column 'rank': 'ten' is not a number
 A,u,> -2,9 | column 'rank': rank -1 is below 1
-A,u,> 9,9 | rank >9 is beyond the last of n = 9 || A,u,3,9,7 | 5 cells … 4 columns … quote
+A,u,> 9,9 | rank 10 is beyond the last of n = 9 || A,u,3,9,7 | 5 cells … 4 columns … quote
 
 == read(X, "my.run", n=9, qrels=QRELS)
 RUN2 Q0 b 3 0.5 A\n | line 5 … document 'b' … twice … query '2'
 RUN2 Q0 d 3 high A\n | my.run, line 5, column 'score' … 'high' is not a number
 RUN2 Q0 d 3 inf A\n | my.run, line 5, column 'score' … inf
-RUN\n2 Q0 d 3 1\nRUNRUN | line 6: 5 fields … has 6 || RUN2 Q0 d 3 1 A B\nRUN | line 5: 7 fields
+RUN\n2 Q0 d 3 1\nRUNRUN | line 6: 5 fields || RUN2 Q0 d 3 1 A B\nRUN | line 5: 7 fields
 
 == read(RUN, "my.run", n=9, qrels=X)
 QRELS2 0 c 1\n | my.qrels, line 4 … document 'c' occurs twice for query '2'
@@ -144,7 +144,7 @@ RUN | my.qrels does not hold qrels; give lines 'query
 rank,n\n3,9\n | my.qrels does not hold qrels; give lines 'query
 
 == read("3 Q0 c 1 9 A\n" + RUN, "my.run", n=9, qrels=X)
-9 0 a 1\n7 0 a 1 | share no query with a relevant document: '3' here, '9' there; do they
+9 0 a 1\n7 0 a 1 | share no query with a relevant document; do they … '3' here, '9' there
 
 == read(X, "my.run", n=9)
 RUN | my.run is a TREC run … qrels || QRELS | my.run says what is relevant, but ranks nothing
@@ -157,7 +157,7 @@ A: >>10, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: 3>10, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: 10,000 | system 'A', value 2 … '000' … without separators || 3 4\nA: 1 | '3 4' without a name
 A: 99999999999999999999 | system 'A', value 1 || A: 1; A: 2 | system 'A' twice
-A 1\n3 4 | 'A 1' without || 3\n4 5 | '4 5' without
+A 1\n3 4 | 'A 1' without || 3\n4 5 | '3' without
 A: | no ranks for system 'A' || A 3 4 | 'A 3 4' … NAME: ranks || 3 4\n5 6 | '3 4' … NAME: ranks
  | no ranks … A: 3, 17, 250 ||  ; \n | no ranks || n = 9 | no ranks
 A: 3; n = many | 'n = many' without … n = 3706 || A: 3; n = 8; n = 9 | n twice, 8 and 9
@@ -167,7 +167,7 @@ model A: 5 6\nmodel B: 5 x | system 'model B', value 2: 'x' is not a number
 run 1: 5 6\nrun 2: | no ranks for system 'run 2' || run 1: 5 6\nrun 2 | 'run 2' without a name
 
 == open_text(X) | pasted text
-n: 5 6\nB: 3 4 | has 'n: 5 6': write one whole number after = || n: 5,60 | another name
+n: 5 6\nB: 3 4 | has 'n: 5 6': write n = 3706, or give || n: 5,60 | another name
 # hello\nA: 1 7 | '# hello' without a name
 n = 1; A: 1 | n = 1: write … from 2 to 1,000,000,000,000 || m = 0; A: 1 | m = 0: write … from 1 to
 n = 1000000000001; A: 1 | says n = 1000000000001 || seen,rank\n\ud800,x | line 2, column 'rank'
@@ -175,7 +175,7 @@ m = -1; A: 1 | says m = -1 … whole number from 1 || m = 9; m = 10; A: 1 | m tw
 m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9 | line 5, column 'm' … says m = 9, but m = 3
 
 == sampled(X, n=3000, m=99)
-system,sampled_rank\nX,3\nX,-1\n | s.csv, line 3 … sampled rank -1 is below 1
+system,sampled_rank\nX,3\nX,-1\n | s.csv, line 3 … rank -1 is below 1
 system,rank\nX,3\nX,2500\n | s.csv, line 3 … 2,500 … m + 1 = 100 … true ranks … Consistency
 system,sampled_rank\nX,0.5\n | line 2 … 0.5 … whole number
 system,sampled_rank,count\nX,1,-2\n | line 2 … -2 … below 0
@@ -192,9 +192,9 @@ system,sampled_rank,n,m\nX,3,50,9\nX,>5,50,9\n | line 3 … estimates need every
 
 == sampled(X, n=9, m=3) | s.csv
 system,score\nX,0.5\n | NO_RANKS … 'system', 'score'
-system,sampled_rank\nX,0\n | sampled rank 0; the best is 1 … count from 0, add 1 to
+system,sampled_rank\nX,0\n | rank 0; the best is 1 … count from 0, add 1 to
 
-== sampled_sets(open_text(X)) | pasted text
+== read_sampled_ranks(open_text(X)) | pasted text
 SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … correct it
 
 == read_printed(X)
@@ -203,19 +203,19 @@ system, HR@10 | no values ||  | no values || Model,HR@10\nGain,0.5 | no values
 Model Fame Shame\nX 1 2 | line 1 of the table names no metric: found 'Model', 'Fame', 'Shame'; a
 A\nB\nC\nD\nModel,HR@1\nX,0.5 | line 1 of the table names no metric: found 'A'; a line
 system, HR@10\n\nA, high | line 3, column 'HR@10' of the table: 'high' is not a number
-system, HR@10\nA, 0.5, 0.6 | line 2 of the table has 3 cells, but line 1 names 2 columns
+system, HR@10\nA, 0.5, 0.6 | line 2 of the table has not one cell for each of the 2 columns that
 system, HR@10\nA, 0.5\nB, 1.3\nC, 0.4 | line 2, column 'HR@10' of the table: 0.5 … 1.3 in line 3 is
 system, HR@10\nA, 0.5\nA, 0.6 | line 3 of the table names 'A' again
-Model,HR@10,H@10\nX,0.5,0.4 | a metric more than once, HR@10, H@10: keep
+Model,HR@10,H@10\nX,0.5,0.4 | a metric twice, HR@10, H@10: keep
 m = 0\nModel,HR@10\nX,0.5 | the table says m = 0: write a whole number from 1
 n = 9\nModel,HR@10\nX,0.5\nn = 10 | the table gives n twice, 9 and 10: keep one
 Model,HR@10\nX,(0.4) | line 2, column 'HR@10' of the table: '(0.4)' is not || Model,MRR\nX,. | '.'
-Model,HR@10\nX,-0.3 | line 2, column 'HR@10' of the table: '-0.3' is below 0; correct it, or
-Model,HR@10\n\nX,100.01 % | line 3, column 'HR@10' of the table: '100.01 %' is above 100
+Model,HR@10\nX,-0.3 | line 2, column 'HR@10' of the table: '-0.3' is not in 0..100 %; correct
+Model,HR@10\n\nX,100.01 % | line 3, column 'HR@10' of the table: '100.01 %' is not in 0..100
 Model,HR@10\nX,66.2\nY,1 | 1 may be a fraction or
 Model,HR@1,HR@9\nX,0.5,35%\nY,1.3,40% | line 2, column 'HR@1' … : 0.5 may … as 1.3 in line 3 is
 Model,AUC,MRR\nX,1,7\nY,1,0.3 | line 2, column 'AUC' … : 1 may … percent, as 7 in line 2 is
-Model,HR@10\nX,LONG9 | 'LONG' is above 100 || Model,HR@10\n,LONG9\nX,1 | no name before 'LONG': name
+Model,HR@10\nX,LONG9 | 'LONG' is not in 0..100 || Model,HR@10\n,LONG9\nX,1 | no name before 'LONG'
 
 == read_printed(X) | line 2 of the table has no name before
 Model,HR@1\n,0.5 | '0.5' || Model,Recall,AUC\n,@10,\nBPR,0.5,0.3 | '@10'
@@ -224,15 +224,15 @@ Model,NDCG,MRR\n,10,10\nBPR,0.5,0.3 | '10'
 Model\tAUC\tHit\n\t\tRatio@10\nA\t0.7\t0.2 | 'Ratio@10'
 Model & Recall@10 & NDCG \\\n & & @10 \\\nBPR & 0.5 & 0.3 \\ | '@10'
 
-== read_printed(X) | line 2 … : separate the cells with tabs or commas
+== read_printed(X) | line 2 … : complete it, or separate the cells with tabs or commas
 Model Hit Ratio@5 Fancy Score NDCG@5\nSASRec 0.3 0.4 0.2 | line 2
 Model HR@5 NDCG@5\nSASRec 0.3 0.4 0.2 | line 2 || Model HR@5 NDCG@5\nSASRec 0.3 | line 2
-Model HR@5 NDCG@5\nSASRec 0.3 high | with 2 values, one for each … line 1 names (HR@5, NDCG@5)
+Model HR@5 NDCG@5\nSASRec 0.3 high | of the 3 columns that line 1 names (Model, HR@5, NDCG@5)
 
 == weights_of_text(X, 3, "weights")
 4, 2, -1 | weights: prior of rank 3 is -1.0: weights are finite and not negative
-1,3\n2,-1 | weights: prior of rank 2 is -1.0 || 1,3\n2,0\n1.5,1 | line 3: 1.5 is not a rank
-1,3\n4,1 | weights, line 2: 4 is not a rank; write a whole number in 1..3, or change n
+1,3\n2,-1 | weights: prior of rank 2 is -1.0 || 1,3\n2,0\n1.5,1 | line 3: 1.5 is no rank
+1,3\n4,1 | weights, line 2: 4 is no rank; write a whole number in 1..3
 2,1\n3,1\n3,2 | weights gives rank 3 twice || 1,1e999\n2,0 | rank 1 is inf: weights are
 rank,weight\n1,2\n2,3,4 | weights, line 3: write two numbers, a rank and its weight, such as 12,0.5
 0.5\n1 | weights: prior has shape (2,): give one weight for each rank 1..3 || 0;0;0 | prior is zero
@@ -240,10 +240,10 @@ rank,weight\n1,2\n2,3,4 | weights, line 3: write two numbers, a rank and its wei
 rank | weights holds no number: give a weight for each rank 1..3 || , | weights holds no number
 
 == weights_of_text(int(X) * "1 ", 200_000)
-200001 | pasted text holds more than 200,000 numbers: give … 1..200000
+200001 | pasted text holds 200,001 numbers, more than 200,000; give a weight
 
 == weights_of_text(int(X) * " ", 3)
-10000000 | holds no number || 10000001 | is longer than 10000000 characters
+10000000 | holds no number || 10000001 | more than 10,000,000; round the weights
 """
 
 
@@ -252,8 +252,8 @@ def after_a_good_row(row):
     return read(f"{HEADER}\nA,t,1,9\n{row}\n")
 
 
-READERS = (after_a_good_row, open_text, parse_rank_text, read, read_printed, sampled, sampled_sets)
-NAMES = {x.__name__: x for x in (*READERS, weights_of_text)} | SHORT
+READERS = (after_a_good_row, open_text, parse_rank_text, read, read_printed, sampled)
+NAMES = {x.__name__: x for x in (*READERS, read_sampled_ranks, weights_of_text)} | SHORT
 NAMES |= {x.__name__: x for x in (np.array, np.ones, np.zeros)}
 
 
@@ -295,7 +295,7 @@ WRONG = [
     ("run,rank\n" + "".join(f"u{i},3\n" for i in range(1001)), NINE, "1,001 systems … instance"),
     ("1 Q0 ü 1 3 A\n".encode("latin-1"), {"name": "my.run"}, "line 1: the text is not UTF-8"),
     ("user,rank\nu,3\nBjörn,4\n".encode("latin-1"), {},
-     "ranks.csv, line 3 … not UTF-8 … 0xf6 … save the file as UTF-8"),
+     "ranks.csv, line 3 … not UTF-8 … 0xf6 … save it so"),
     (column(1.0, 2.5), PARQUET, "row 2, column 'rank': 2.5 is not a whole number"),
     (column(1.0, None), PARQUET, "row 2, column 'rank': the cell is blank"),
     (column("1", "x"), PARQUET, "row 2, column 'rank': 'x' is not a number"),
@@ -321,7 +321,7 @@ ARRAYS = [
     (np.array(["2020"], dtype="M8[D]"), "datetime64[D], not ranks"),
     (np.ones(2, np.longdouble), "BPR.npy holds values of the type"),
     (np.zeros(2, dtype=[("rank", np.longdouble)]), "field 'rank' holds neither numbers nor"),
-    (np.zeros((2, 2), dtype=[("rank", "i8")]), "the shape (2, 2); save one dimension (named"),
+    (np.zeros((2, 2), dtype=[("rank", "i8")]), "the shape (2, 2); save one dimension or two"),
     (np.zeros(2, dtype=[("rank", "i8", 2)]), "field 'rank' holds neither"),
     (np.zeros(2, dtype=[("rank", "M8[s]")]), "field 'rank' holds neither"),
     (np.array([(b"\xff", 1)], LETTERS), "nor text in UTF-8"),
@@ -354,7 +354,7 @@ WRONG += [(npy(array), BPR, facts) for array, facts in ARRAYS]
 ZIPS = [
     (dict(pos=[1.0], neg=[[np.inf]]), "S.npz: neg, row 1, holds inf"),
     (dict(pos=[None], neg=[[1]]), "S.npz cannot be read as a numpy archive: it is damaged"),
-    (dict(a=[1.0]), "S.npz is a zip archive … or scores by numpy.savez(file, pos=pos, neg=neg)"),
+    (dict(a=[1.0]), "S.npz is a zip archive … or arrays pos and neg"),
     (dict(pos=[0.1], neg=np.zeros((2**25, 1))), "S.npz unpacks to more than 256 MiB; save scores"),
 ]
 LISTS = [

@@ -170,13 +170,13 @@ SCORES = """
 HEAD/u,a,1,1/u,b,high,0/u,c,nan,0/u,d,x,0 | 2 scores are no numbers, such as 'high'; write
 HEAD/u,a,1,1/u,b, NaN,0/u,c,-nan,0/u,d,,0 | 2 of the scores are NaN; give each item a number
 HEAD/u,a,1,1/u,,1,0/,c,1,0/u,d,1,0 | 2 rows lack a system, an instance or an item; name it
-HEAD/u,a,1,1/u,b,1,2/u,c,1,maybe/u,d,1,0 | relevant is neither 1 nor 0 in 2 rows; write one of them
-HEAD/u,a,1,1/u,b,2,0/u,b,3,0/u,a,3,0/u,a,3,1/v,c,3,0/v,c,3,0/u,b,1,0 | 5 rows repeat an item of an
-HEAD/u,a,1,1/u,b,2,0/u,b,3,0 | 1 row repeats an item of an instance, such as item 'b' of instance
+HEAD/u,a,1,1/u,b,1,2/u,c,1,maybe/u,d,1,0 | 2 rows are marked relevant by neither 1 nor 0; write
+HEAD/u,a,1,1/u,b,2,0/u,b,3,0/u,a,3,0/u,a,3,1/v,c,3,0/v,c,3,0/u,b,1,0 | 5 rows repeat an item
+HEAD/u,a,1,1/u,b,2,0/u,b,3,0 | 1 row repeats an item, such as item 'b' of instance
 HEAD/u,a,1,1/u,b,1,1/v,a,1,1 | in 2 instances every item that system 's' scores is relevant
 HEAD/u,a,1,1/v,a,1,1/v,b,1,0 | in 1 instance every item that system 's' scores is relevant
-HEAD/u,a,-inf,1/u,b,1,0 | no item that system 's' scores is relevant
-HEAD/u,a,,1/u,b,1,0 | no item that system 's' scores is relevant
+HEAD/u,a,-inf,1/u,b,1,0 | system 's' scores no relevant item: are both
+HEAD/u,a,,1/u,b,1,0 | system 's' scores no relevant item: are both
 user,item,score,a,b,c,d,e,f/u,a,1,1 | 'b', 'c', 'd', 'e'; add it, or give --relevant
 user,score,relevant/u,1,1 | no column item: found 'user', 'score', 'relevant'; add it, or rename
 uid,HEAD/u,u,a,1,1 | the columns 'uid' and 'user' both mean instance; keep one
@@ -284,7 +284,7 @@ def test_repeats_are_looked_for_in_slices_of_all_rows(labels, tmp_path, monkeypa
     for i in range(0, 20, 4):
         again = {name: [*cells, cells[i], cells[i]] for name, cells in rows.items()}
         path = written(tmp_path / f"{i}.parquet", again)  # a new name, as engines cache files
-        said = f"2 rows repeat an item of an instance, such as item '1' of instance '{whole[i]}';"
+        said = f"2 rows repeat an item, such as item '1' of instance '{whole[i]}';"
         with pytest.raises(limits.ReadError, match=said):
             warehouse.rank_scores(engine, path)
 
@@ -412,7 +412,7 @@ def test_parts_are_one_table(tmp_path, capsys, refused):
     written(other, more.set_column(1, "instance", pa.array(["", "u", "u"])))
     refused("1 rows lack a system, an instance or an item", "rank", source)
     other.write_text("system,instance,item,score\n")
-    refused("another kind of file", "rank", source)
+    refused("it is damaged or no Parquet", "rank", source)
     other.unlink()
     bare = {name: cells for name, cells in rows.items() if name != "system"} | {"score": [1, 2, 3]}
     written(first, bare)

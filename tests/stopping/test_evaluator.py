@@ -173,9 +173,9 @@ def test_what_it_does_not_go_on_with(problem) -> None:
         ({"k": 6}, "with k = 5 and seed = 4: go on with the same"),
         ({"seed": 5}, "with k = 5 and seed = 4: go on with the same"),
         ({"systems": {"dot": len}}, "of 40 users by dot, few with k = 5"),
-        ({"items": 1}, "of other users: a label, a relevant item, a number of candidates or"),
-        ({"pool": 1}, "of other users"),
-        ({"proxy": lambda user, items: items}, "whether there is a proxy has changed"),
+        ({"items": 1}, "go on with the same, or begin anew"),
+        ({"pool": 1}, "go on with the same"),
+        ({"proxy": lambda user, items: items}, "go on with the same"),
     ):
         users, systems = problem
         part = sd.evaluate(users, systems, 5, budget=1500, seed=4)

@@ -22,7 +22,7 @@ from sampledash.estimation.bounds import decided
 from sampledash.estimation.rank_distribution import obstacle
 from sampledash.rank_sets import RankSet, rank_distribution_at
 from sampledash.readers.assemble import Opened
-from sampledash.readers.files import EXAMPLES, example, lacks, sampled_sets, samples_of_corpus
+from sampledash.readers.files import EXAMPLES, example, lacks, read_sampled_ranks, samples_of_corpus
 from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates, MissingNegatives, ZeroBasedRanks
 from sampledash.report import estimates as words
@@ -236,7 +236,7 @@ def _read(
         size = n if tested else settings.m + 1 if lacks_m else None
         options |= {"n": settings.n, "candidates": size}
     else:
-        make = sampled_sets
+        make = read_sampled_ranks
         options |= {"n": n, "m": settings.m if lacks_m else None, "scheme": settings.scheme}
     key = ("sampled", ident, *options.items())
     sets = memory.cached(key, lambda: tuple(make(opened, **options)), shared=False, large=True)
