@@ -24,7 +24,7 @@ def test_clean_lists_raise_no_alarm_and_the_interval_covers_alpha(benchmark):
 @pytest.mark.parametrize("faults", [(), *((x,) for x in audits.FAULTS), tuple(audits.FAULTS)])
 def test_faults_are_found_alone_and_together(faults):
     ways = [None] if len(faults) == 1 else [0, 1, 2, 3]
-    seeds = 20 // len(ways)
+    seeds = 8 // len(ways)
     assert not any(audits.missed(*faults, seeds=seeds, way=way) for way in ways)
 
 

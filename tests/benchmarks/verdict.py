@@ -6,19 +6,17 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from functools import partial
-from itertools import islice, product
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 import sampledash as sd
 from sampledash.comparison.order import quick_ladder
 from tests.benchmarks.frame import Result, alone, timed
-from tests.oracles import UNIFORM, WITH, WITHOUT
+from tests.oracles import WITHOUT
 from tests.wrong_calls import wrong_calls
 
 METRICS = ("Recall@10", "NDCG@10", "NDCG", "AP", "AUC")
@@ -62,30 +60,6 @@ def budget(quick: bool) -> Iterator[Result]:
         note = f"{run.told()}, {run.calls:,} progress calls, {right:,} of {rows:,} right from an m"
         limit = 10.0 if corrected else None
         yield Result(name, run.seconds, None, float(wrong), 0, None, limit, note)
-
-
-def many_ranks(quick: bool) -> Iterator[Result]:
-    """Time a verdict on ten systems with so many instances that most ranks occur once."""
-    instances = 3_000 if quick else 300_000
-    n, m, rng = 10 * instances, 100, np.random.default_rng(4)
-    for vary, scheme in product((0, n // 10), UNIFORM):
-        sizes = n - rng.integers(0, vary + 1, instances)
-        above = [np.floor(sizes * rng.random(instances) ** (3 + 0.4 * s)) for s in range(10)]
-        sets = [sd.RankSet(f"S{s}", x + 1, sizes) for s, x in enumerate(above)]
-        ours, table = timed(partial(sd.verdict, CHIPS, sets, m, m_max=1_000, scheme=scheme))
-        row, law = table.iloc[0], {WITHOUT: stats.hypergeom, WITH: stats.binom}[scheme]
-
-        def recall(end: str, row=row, above=above, sizes=sizes, law=law, scheme=scheme) -> float:
-            """Return the expected sampled Recall@10 of the pair's better or worse system."""
-            others, better = sizes - 1, above[int(row[end][1:])]
-            how = (others, better, m) if scheme == WITHOUT else (m, better / others)
-            return float(law.cdf(9, *how).mean())
-
-        obvious, pair = timed(lambda recall=recall: recall("better") - recall("worse"))
-        how = f"{scheme}, {'different' if vary else 'one'} n"
-        name = f"verdict, 10 systems x {instances:,} ranks, m to 1,000, {how}"
-        note = f"obvious: the law of one metric and m for 2 of 10 systems, {obvious:.1f} s"
-        yield Result(name, ours, None, abs(row["sampled"] - pair), 1e-12, note=note)
 
 
 def read_file(kind: str, size: int) -> Any:
@@ -175,4 +149,4 @@ def wrong_arguments(quick: bool) -> Iterator[Result]:
     yield Result(f"{count:,} calls with wrong arguments", seconds, None, len(faults), 0, note=note)
 
 
-BENCHMARKS = budget, many_ranks, ten_million, upload, check_of_a_small_file, wrong_arguments
+BENCHMARKS = budget, ten_million, upload, check_of_a_small_file, wrong_arguments

@@ -49,7 +49,7 @@ def check(rows, m, laws, error=1e-12, masses=None, metrics=None, **options):
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(rows=instances(2), data=st.data())
 def test_corrections_of_several_items(scheme, rows, data):
     m, gamma = data.draw(st.integers(1, most(rows, scheme))), 0.3
@@ -103,7 +103,7 @@ def test_mass_above(rows: list[Instance], data: st.DataObject, weighting: str) -
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(rows=instances(tied=True), data=st.data(), weighting=WEIGHTING)
 def test_every_metric_and_reading_of_ties(scheme, rows, data, weighting):
     m, rs = data.draw(st.integers(1, most(rows, scheme))), made.rank_set(rows)

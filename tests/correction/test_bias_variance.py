@@ -93,7 +93,7 @@ def test_any_prior(n: int, m: int, scheme: str) -> None:
             with pytest.raises(ValueError, match="no probability"):
                 sd.correction("BV", gamma=0.1, prior=prior).fit("AP", sampling)
             continue
-        for gamma, truth in in_digits(sampling, prior, ("1", "0.1", "0.001", "0.000001")):
+        for gamma, truth in in_digits(sampling, prior, ("1", "0.001", "0.000001")):
             assert furthest(gamma, prior, sampling, truth, METRICS) <= 1e-7, (label, gamma)
 
 
@@ -162,7 +162,7 @@ def test_large_sizes(n: int, m: int, scheme: str, odds: float) -> None:
     metrics = [("auc", None), ("precision", 10), ("ap", None), ("ap", 500), ("ndcg", None)]
     metrics += [(name, k) for name in ("recall", "ndcg") for k in (1, 10, 65, 100, n // 3 + 1)]
     targets = np.stack([oracles.exact_metric(name, k, n) for name, k in metrics], axis=1)
-    for gamma in (1.0, 0.1, 0.01, 0.001, 1e-5)[:: 1 if m < 400 else 2]:
+    for gamma in (1.0, 0.01, 1e-5):
         dense = oracles.dense_bias_variance(law, targets, gamma, None)
         if scheme == WITHOUT and m == n - 1:  # all negatives are drawn: the metric is exact
             dense = targets

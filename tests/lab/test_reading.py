@@ -3,6 +3,7 @@
 import gzip
 import io
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -75,35 +76,12 @@ def test_formats_say_the_same(name, packed):
     assert facts.ignored == (("note",) if name == "more.csv" else ())
 
 
-#: ``text | given column names, if any | all columns | columns that are read | first row as read``
-COLUMNS = r"""
-7,8,5\n7,9,4 | user item rating | user item rating | 7 8 5 -
-7,8,99999999\n7,9,4 | user item rating | user item rating | 7 8 1e8 -
-7,8,100000000\n7,9,4 | user item timestamp | user item timestamp | 7 8 - 100000000
-200000000,300000000,3\n1,9,4 | user item rating | user item rating | 200000000 300000000 3 -
-7 8 978300760 5\n1 3 978300761 4 | user item timestamp rating | user item timestamp rating | \
-7 8 5 978300760
-7,8,978300760,978300761\n1,3,4,5 | user item timestamp column_4 | user item timestamp | \
-7 8 - 978300760
-7,8,3,4,5\n7,9,3,4,5 | user item rating timestamp column_5 | user item rating timestamp | 7 8 3 4
-,7,8\n,7,9 | user item | user item | 7 8 - -
-\n \n7\t8\n7\t9 | user item | user item | 7 8 - -
-ann,x,3\nbob,x,2 | user item rating | user item rating | ann x 3 -
-\n\nuser,item\n7,8\n7,9 | user item | user item | 7 8 - -
-user;x,y;item\n7;1;8\n7;2;9 | user x,y item | user item | 7 8 - -
-a:token_seq\tb:float_seq\tuser\titem:x\titem\n1\t2\t7\t5\t8\n1\t2\t7\t5\t9 | \
-a b user item:x item | user item | 7 8 - -
-user\titem\n"x\ty\n"x\tz | user item | user item | "x y - -
-user,item\n"x, y",8\nz,9 | user item | user item | x,_y 8 - -
-item,movie,score,rating,ts,time\n8,7,1,3,6,5\n9,7,2,3,6,5 | user=movie time=ts \
-| item movie score rating ts time | item movie rating ts | 7 8 3 6
-item,movie\n7,8\n9,8 | user=item | item movie | item movie | 7 8 - -
-user,item,rating,Rating\n7,8,1,2\n7,9,3,4 | rating=Rating | user item rating Rating \
-| user item Rating | 7 8 2 -
-1,2,x\n7,8,3\n7,9,4 | user=1 item=2 rating= | 1 2 x | 1 2 | 7 8 - -
-user,item,rating,time\n7,8,3,4\n7,9,3,4 | rating= time= | user item rating time | user item \
-| 7 8 - -
-""".strip("\n").replace("\\\n", "").splitlines()  # fmt: skip
+#: Two tables. COLUMNS: ``text | given column names, if any | all columns | columns that are read |
+#: first row as read``. WRONG: ``text | parts of the message that refuses it``.
+TABLES = Path(__file__).parents[1] / "data" / "interactions.txt"
+COLUMNS, WRONG = (
+    table.splitlines() for table in TABLES.read_text("utf-8").rstrip("\n").split("\n\n")
+)
 
 
 @pytest.mark.parametrize("row", COLUMNS)
@@ -221,26 +199,7 @@ def test_what_counts_is_what_lists_say(timed, duplicates, implicit):
         assert read(text, **more, **chosen, name="x.csv") == chosen_rows
 
 
-WRONG = """
-a,b\\n1,2\\n | i.csv has no column of users: found 'a', 'b'; name one user_id … user=...
-a,,b,c,d,e,f,g,h,i,j\\n1,2\\n | users: found 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h' and 2 more; name
-user,b\\n1,2\\n | no column of items: found 'user', 'b'
-user,item,rating\\n1,2,good\\n1,3,4\\n | line 2, column 'rating': 'good' is not a number
-user,item,rating\\n1,2,3\\n1,3,\\n | line 3, column 'rating': the cell is blank
-user,item,rating\\n1,2,1e9\\n1,3,-1000000001\\n | line 3, column 'rating': -1e+09 is too large
-1\\t2\\tgood\\t5\\n1\\t3\\t4\\t5\\n | line 1 … 'good' is not a number
-user,item\\n1,2\\n,3\\n | line 3, column 'user': the cell is blank
-user,item\\n1,1\\n2,2\\n3,1\\n | every user has one interaction only … 'user'
-user,item\\n | header line but no rows
-user,item,rating,rating\\n1,2,3,4\\n | i.csv: the column 'rating' appears twice; rename one
-user,item,rating,Rating\\n1,2,3,4\\n | i.csv: the column 'rating' appears twice; rename one
-user,item\\n1,2,3,4\\n | line 2: 4 cells for 2 columns of the header
- | i.csv is empty
-<html></html> | a web page
-"""
-
-
-@pytest.mark.parametrize("row", WRONG.strip("\n").splitlines())
+@pytest.mark.parametrize("row", WRONG)
 def test_wrong_files_get_their_sentence(row):
     content, facts = row.rsplit(" | ", 1) if not row.startswith(" | ") else ("", row[3:])
     refused(lambda: read(content.replace("\\n", "\n").replace("\\t", "\t")), facts)

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -35,216 +36,7 @@ SHORT = {
 
 #: Sections begin with ``== call | facts in all messages | error class``. Each entry below is ``text
 #: that the call gets as X | facts in the message``; || separates several entries in a line.
-TABLE = r"""
-== read(X) | ranks.csv
-HEAD\nA,"two\nlines",1,9\n\n   \nA,v,99,9\n | line 7, column 'rank': rank 99
-HEAD | ranks.csv has a header line but no rows || rank,count,n\n3,0,9\n4,0,9\n | every count is 0
-system,user,score\nA,u,1\n | NO_RANKS … 'system', 'user', 'score'
-user,n\nu,9\n | NO_RANKS … 'user', 'n'
-count,A\n5,5\n | NO_RANKS … 'count', 'A'
-ties,A\n0,5\n | NO_RANKS … found 'ties', 'A'. Name
-a,b,c,d,e,f,g,h,i,j,k,l,m\nx,x,x,x,x,x,x,x,x,x,x,x,x\n | 'k', 'l' and 1 more. Name it
-FORTY,FORTYi,\nx,x,x\n | found 'FORTY', 'FORTY', ''. Name it
-user,n,A,B\nu,9,1,2\nv,9,3,7.5\n | line 3, column 'B': 7.5 is not a whole number … remove the
-n,A\n2,1\n1,1\n | line 3, column 'n': n must be at least 2, got 1; correct it
-user,n,A,B\nu,9,1,5%\nv,9,3,7%\n | line 2, column 'B': '5%' is not a number … remove the column
-user,n,A,B\nu,9,1,\nv,9,3,\n | line 2, column 'B': the column is blank; write ranks, or remove the
-;system,rank,n\n;A,1,9\n;A,2,9\n;B,3,9\n | column ';system': it may name systems … read as one
-modell,A,B\nx,1,2\nx,2,2\ny,3,3\n | column 'modell': it may name systems, which would be read as
-user,of,rank,n\nu,a,1,9\nu,b,2,9\nv,c,1,9\nv,d,2,9\nv,a,3,9\n | column 'of': it may name systems
-system,user,rank,n\nA,u,1,9\nA,v,2,9\nTotal,,3,9\n | line 4, column 'user': the cell is blank
-user,n,A,B\nu,9,1,2\nv,9,2,3\nTotal:,18,3,5\n | line 4, column 'user': 'Total:' seems to be no
-system,rank,n\nA,1,9\nA,2,9\nMean,2,9\n | line 4, column 'system': 'Mean' seems to be no system
-1,2,3\nX,1,74\n | line 1: the first line holds the number 1; add a header line such as
-A,B,A\n1,2,3\n | ranks.csv, line 1: the column 'A' appears twice
-user,user_id,rank\n1,1,3\n | 'user' and 'user_id' both mean 'instance' … keep one
-HEADA,u,1,9\nA,u,2,8\n | instance 'u' … system 'A' … 9 and 8
-HEADA,u,4,50\nA,u,>10,50\nA,u,>10,50\nA,u,4,50\n | line 5 … 'u' has rank 4 twice;
-HEADB,u,1,9\nA,v,3,9\nB,u,1,9\nA,v,3,9\nA,u,5,9\nA,u,5,9\nA,u,4,9\nA,u,4,9\n
-    | line 4 … system 'B', instance 'u' has rank 1 twice;
-system,rank,n\nX,1,900\nX,2,1e13\n | line 3, column 'n': n must be at most 1,000,000,000,000, got
-rank,n\n3,4611686018427387903\n | must be at most 1,000,000,000,000, got 4,611,686,018,427,387,903;
-rank,n,ties\n3,9,6\n4,9,6\n | line 3, column 'ties': rank 4 with 6 others tied does not fit n = 9;
-rank,n,ties\n3,9,0\n4,8,-1\n | line 3, column 'ties': rank 4 with -1 others tied does not fit n = 8
-rank,n,mass_above\n1,9,0\n9,9,1\n3,9,1.5\n | line 4, column 'mass_above': 1.5 is no share; write a
-rank,n,mass_above\n1,9,0\n3,9,-0.1\n | line 3, column 'mass_above': -0.1 is no share; write a number
-rank,count,n\n3,0,9\n5,2,9\n\n12,1,9\n | line 5, column 'rank': rank 12
-system,rank,n\nA,1,9\n\nA,0x3,9\n | line 4, column 'rank': '0x3' is not a number
-system;rank;n\nA;1;9\nA;2.000;5000\n | ranks.csv, line 3: 2.000 may mean thousands … digits only
-\nsystem;rank;n\nA;7;10.000\r\n | ranks.csv, line 3: 10.000 may mean thousands
-system,rank,n\nA,1,9\nA,2\n | line 3, column 'n': the cell is blank
-system,rank,n\nA,1,9\n ,2,9\n | line 3, column 'system': the cell is blank
-HEADA,t,1,9\nA,"u,1,9\nA,v,2,9\n | ranks.csv, line 3 … quotation mark
-
-== read(X, n=9) | ranks.csv
-rank\n3\n12\n | line 3, column 'rank' … rank 12 … n = 9 … give a larger n
-A,B\n1,2\n,3\n12,4\n | line 4, column 'A': rank 12
-rank,count\n1,1\n3,-1\n | line 3, column 'count' … how many instances … -1 is below 0
-rank,count\n1,1\n3,\n | line 3, column 'count' … how many instances … blank
-rank,count\n1,1e15\n3,1.1e15\n | line 3, column 'count': 1100000000000000.0 is too large; write
-rank,count\n3,1e-300\n4,1e-300\n | ranks.csv: counts of system 'ranks' sum to 2e-300
-instance,rank,count\np,1,3\np,4,2\nq,2,4\n | instance 'p' … different counts
-
-== read(X) | ranks.csv | ZeroBasedRanks
-HEADA,u,4,9\nA,v,0,9\n | line 3, column 'rank' … count from 0 … add 1 … zero_based=True
-
-== read(X, n=9, zero_based=True) | ranks.csv
-rank\n0\n9\n | line 3, column 'rank': rank 9 counting from 0 is beyond the last of n = 9 candidates;
-rank\n0\n>8\n | line 3, column 'rank': rank 9 counting from 0 is beyond the last of n = 9
-rank\n0\n-1\n | line 3, column 'rank': rank -1 is below 0; correct it or remove the row
-rank,ties\n0,8\n3,6\n | line 3, column 'ties': rank 3 with 6 others tied does not fit n = 9;
-user,rank\nu,4\nu,3\nu,3\n | line 4, column 'rank': system 'ranks', instance 'u' has rank 3 twice
-
-== read(X, n=9) | ranks.csv | DifferentInstances
-system,rank,count\nA,1,3\nA,2,4\nB,5,8\n | 'A' has 7 instances and 'B' has 8; complete
-system,rank,count\nA,1,1e6\nB,5,1000000.01\n | 'A' has 1,000,000 … and 'B' has 1,000,000.01;
-user,A,B\nu,1,2\nv,,\nw,3,\n | 'w' has 1 relevant item in 'A' and 0 in 'B'. All share 1 of 2
-
-== read(X) | ranks.csv | DifferentInstances
-system,user,rank,count,n\nA,u,1,1,9\nA,v,2,1,9\nB,u,3,1,9\nB,w,4,1,9\n
-    | 'v' has 1 relevant item in 'A' and 0 in 'B'
-HEADA,u,1,9\nB,v,1,9\n
-    | 'u' has 1 relevant item in 'A' and 0 … They share none: complete … instances="any"
-HEADA,u,1,9\nA,u,2,9\nB,u,3,9\nB,u,4,9\nC,u,5,9\n | 'u' has 2 relevant items in 'A' and 1 in 'C'.
-HEADS0,u0,1,9\nS1,u1,1,9\nS2,u2,1,9\nS3,u3,1,9\nS4,u4,1,9\nS5,u5,1,9\n
-    | 'u0' has 1 relevant item in 'S0' and 0 in 'S1'
-
-== read(X, n=9, instances="shared") | ranks.csv | DifferentInstances
-HEADA,u,1,9\nB,v,1,9\n | share none
-user,A,B\nu,1,\nv,,2\nw,,\n | share none
-HEADA,u,1,9\nA,u,2,9\nB,u,3,9\n | 1 in 'B'. They share none: complete
-
-== after_a_good_row(X) | ranks.csv, line 4
-A,u,-3,9 | column 'rank' … -3 … below 1 … correct it || A,u,,9 | column 'rank' … blank … from 1
-A,u,2.5,9 | column 'rank' … 2.5 … not a whole number … from 1
-A,u,12,9 | column 'rank' … rank 12 … n = 9 … correct the rank, or give
-A,u,first,9 | column 'rank' … 'first' is not a number … from 1
-A,u,inf,9 | column 'rank' … inf … is not a number || A,u,True,9 | column 'rank' … True
-A,u,NaN,9 | column 'rank' … 'NaN' is not a number … from 1
-A,u,99999999999999999999,9 | column 'rank' … 1e+20 is too large
-A,u,3, | column 'n' … blank … number of candidates
-A,u,3,many | column 'n' … 'many' is not a number … number of candidates
-A,u,1,1 | column 'n' … at least 2 … got 1 || A,,3,9 | column 'user' … blank … label of the user
-,u,3,9 | column 'system' … blank … name of the system
-A,u,> ten,9 | column 'rank': 'ten' is not a number
-A,u,> -2,9 | column 'rank': rank -1 is below 1
-A,u,> 9,9 | rank 10 is beyond the last of n = 9 || A,u,3,9,7 | 5 cells … 4 columns … quote
-
-== read(X, "my.run", n=9, qrels=QRELS)
-RUN2 Q0 b 3 0.5 A\n | line 5 … document 'b' … twice … query '2'
-RUN2 Q0 d 3 high A\n | my.run, line 5, column 'score' … 'high' is not a number
-RUN2 Q0 d 3 inf A\n | my.run, line 5, column 'score' … inf
-RUN\n2 Q0 d 3 1\nRUNRUN | line 6: 5 fields || RUN2 Q0 d 3 1 A B\nRUN | line 5: 7 fields
-
-== read(RUN, "my.run", n=9, qrels=X)
-QRELS2 0 c 1\n | my.qrels, line 4 … document 'c' occurs twice for query '2'
-QRELSQRELS2 0 d good\n | my.qrels, line 7, column 'relevance' … 'good'
-1 0 a 0\n | my.qrels judges no document relevant || 7 0 a 1\n | share no query … '1' here, '7' there
-RUN | my.qrels does not hold qrels; give lines 'query
-rank,n\n3,9\n | my.qrels does not hold qrels; give lines 'query
-
-== read("3 Q0 c 1 9 A\n" + RUN, "my.run", n=9, qrels=X)
-9 0 a 1\n7 0 a 1 | share no query with a relevant document; do they … '3' here, '9' there
-
-== read(X, "my.run", n=9)
-RUN | my.run is a TREC run … qrels || QRELS | my.run says what is relevant, but ranks nothing
-
-== parse_rank_text(X) | pasted text
-A: 1 x 3 | system 'A', value 2 … 'x' is not a number … from 1
-A: 1; B: 2.5 | system 'B', value 1 … 2.5 is not a whole number
-A: 3 12; n = 9 | system 'A', value 2 … rank 12 … n = 9 … larger n
-A: >>10, 4; n = 50 | value 1: … is not a number … or >10 for one
-A: 3>10, 4; n = 50 | value 1: … is not a number … or >10 for one
-A: 10,000 | system 'A', value 2 … '000' … without separators || 3 4\nA: 1 | '3 4' without a name
-A: 99999999999999999999 | system 'A', value 1 || A: 1; A: 2 | system 'A' twice
-A 1\n3 4 | 'A 1' without || 3\n4 5 | '3' without
-A: | no ranks for system 'A' || A 3 4 | 'A 3 4' … NAME: ranks || 3 4\n5 6 | '3 4' … NAME: ranks
- | no ranks … A: 3, 17, 250 ||  ; \n | no ranks || n = 9 | no ranks
-A: 3; n = many | 'n = many' without … n = 3706 || A: 3; n = 8; n = 9 | n twice, 8 and 9
-system,rank\nA,x | line 2, column 'rank' … 'x' || system,rank | header line but no rows
-n = 9\nsystem,rank\nA,3\nA,12\n | line 4, column 'rank': rank 12
-model A: 5 6\nmodel B: 5 x | system 'model B', value 2: 'x' is not a number
-run 1: 5 6\nrun 2: | no ranks for system 'run 2' || run 1: 5 6\nrun 2 | 'run 2' without a name
-
-== open_text(X) | pasted text
-n: 5 6\nB: 3 4 | has 'n: 5 6': write n = 3706, or give || n: 5,60 | another name
-# hello\nA: 1 7 | '# hello' without a name
-n = 1; A: 1 | n = 1: write … from 2 to 1,000,000,000,000 || m = 0; A: 1 | m = 0: write … from 1 to
-n = 1000000000001; A: 1 | says n = 1000000000001 || seen,rank\n\ud800,x | line 2, column 'rank'
-m = -1; A: 1 | says m = -1 … whole number from 1 || m = 9; m = 10; A: 1 | m twice, 9 and 10
-m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9 | line 5, column 'm' … says m = 9, but m = 3
-
-== sampled(X, n=3000, m=99)
-system,sampled_rank\nX,3\nX,-1\n | s.csv, line 3 … rank -1 is below 1
-system,rank\nX,3\nX,2500\n | s.csv, line 3 … 2,500 … m + 1 = 100 … true ranks … Consistency
-system,sampled_rank\nX,0.5\n | line 2 … 0.5 … whole number
-system,sampled_rank,count\nX,1,-2\n | line 2 … -2 … below 0
-
-== sampled(X) | s.csv
-SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … correct it
-SAMPLEDX,1,1,5 | line 3, column 'n_candidates' … n must be at least 2, got 1
-SAMPLEDX,7,900,3 | line 3 … m + 1 = 4 || ADAPTIVE,\n | line 3 … adaptive
-SAMPLEDX,1,1e13,5
-    | line 3, column 'n_candidates' … n must be at most 1,000,000,000,000, got 10,000,000,000,000
-ADAPTIVE,maybe\n | line 3 … adaptive … 'maybe' is not yes or no
-ADAPTIVE,no\n | line 3 … adaptive … system 'A' is said to be adaptive and not to be
-system,sampled_rank,n,m\nX,3,50,9\nX,>5,50,9\n | line 3 … estimates need every sampled rank
-
-== sampled(X, n=9, m=3) | s.csv
-system,score\nX,0.5\n | NO_RANKS … 'system', 'score'
-system,sampled_rank\nX,0\n | rank 0; the best is 1 … count from 0, add 1 to
-
-== read_sampled_ranks(open_text(X)) | pasted text
-SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … correct it
-
-== read_printed(X)
-system, HR@10 | no values ||  | no values || Model,HR@10\nGain,0.5 | no values
-\n1,2,3,4,5,6,7,8,9\nA,B | line 2 of the table names no metric: found '1', … '7', '8'; a line
-Model Fame Shame\nX 1 2 | line 1 of the table names no metric: found 'Model', 'Fame', 'Shame'; a
-A\nB\nC\nD\nModel,HR@1\nX,0.5 | line 1 of the table names no metric: found 'A'; a line
-system, HR@10\n\nA, high | line 3, column 'HR@10' of the table: 'high' is not a number
-system, HR@10\nA, 0.5, 0.6 | line 2 of the table has not one cell for each of the 2 columns that
-system, HR@10\nA, 0.5\nB, 1.3\nC, 0.4 | line 2, column 'HR@10' of the table: 0.5 … 1.3 in line 3 is
-system, HR@10\nA, 0.5\nA, 0.6 | line 3 of the table names 'A' again
-Model,HR@10,H@10\nX,0.5,0.4 | a metric twice, HR@10, H@10: keep
-m = 0\nModel,HR@10\nX,0.5 | the table says m = 0: write a whole number from 1
-n = 9\nModel,HR@10\nX,0.5\nn = 10 | the table gives n twice, 9 and 10: keep one
-Model,HR@10\nX,(0.4) | line 2, column 'HR@10' of the table: '(0.4)' is not || Model,MRR\nX,. | '.'
-Model,HR@10\nX,-0.3 | line 2, column 'HR@10' of the table: '-0.3' is not in 0..100 %; correct
-Model,HR@10\n\nX,100.01 % | line 3, column 'HR@10' of the table: '100.01 %' is not in 0..100
-Model,HR@10\nX,66.2\nY,1 | 1 may be a fraction or
-Model,HR@1,HR@9\nX,0.5,35%\nY,1.3,40% | line 2, column 'HR@1' … : 0.5 may … as 1.3 in line 3 is
-Model,AUC,MRR\nX,1,7\nY,1,0.3 | line 2, column 'AUC' … : 1 may … percent, as 7 in line 2 is
-Model,HR@10\nX,LONG9 | 'LONG' is not in 0..100 || Model,HR@10\n,LONG9\nX,1 | no name before 'LONG'
-
-== read_printed(X) | line 2 of the table has no name before
-Model,HR@1\n,0.5 | '0.5' || Model,Recall,AUC\n,@10,\nBPR,0.5,0.3 | '@10'
-Model,HR@10,NDCG@\n,,10\nBPR,0.5,0.3 | '10'
-Model,NDCG,MRR\n,10,10\nBPR,0.5,0.3 | '10'
-Model\tAUC\tHit\n\t\tRatio@10\nA\t0.7\t0.2 | 'Ratio@10'
-Model & Recall@10 & NDCG \\\n & & @10 \\\nBPR & 0.5 & 0.3 \\ | '@10'
-
-== read_printed(X) | line 2 … : complete it, or separate the cells with tabs or commas
-Model Hit Ratio@5 Fancy Score NDCG@5\nSASRec 0.3 0.4 0.2 | line 2
-Model HR@5 NDCG@5\nSASRec 0.3 0.4 0.2 | line 2 || Model HR@5 NDCG@5\nSASRec 0.3 | line 2
-Model HR@5 NDCG@5\nSASRec 0.3 high | of the 3 columns that line 1 names (Model, HR@5, NDCG@5)
-
-== weights_of_text(X, 3, "weights")
-4, 2, -1 | weights: prior of rank 3 is -1.0: weights are finite and not negative
-1,3\n2,-1 | weights: prior of rank 2 is -1.0 || 1,3\n2,0\n1.5,1 | line 3: 1.5 is no rank
-1,3\n4,1 | weights, line 2: 4 is no rank; write a whole number in 1..3
-2,1\n3,1\n3,2 | weights gives rank 3 twice || 1,1e999\n2,0 | rank 1 is inf: weights are
-rank,weight\n1,2\n2,3,4 | weights, line 3: write two numbers, a rank and its weight, such as 12,0.5
-0.5\n1 | weights: prior has shape (2,): give one weight for each rank 1..3 || 0;0;0 | prior is zero
-1 2 x | weights, line 1: 'x' is not a number; write weights as 0.5 or 2e-3
-rank | weights holds no number: give a weight for each rank 1..3 || , | weights holds no number
-
-== weights_of_text(int(X) * "1 ", 200_000)
-200001 | pasted text holds 200,001 numbers, more than 200,000; give a weight
-
-== weights_of_text(int(X) * " ", 3)
-10000000 | holds no number || 10000001 | more than 10,000,000; round the weights
-"""
+TABLE = (Path(__file__).parents[1] / "data" / "wrong_files.txt").read_text("utf-8")
 
 
 def after_a_good_row(row):
@@ -258,7 +50,7 @@ NAMES |= {x.__name__: x for x in (np.array, np.ones, np.zeros)}
 
 
 def rows():
-    for section in TABLE.replace("\n    | ", " | ").split("\n== ")[1:]:
+    for section in f"\n{TABLE}".replace("\n    | ", " | ").split("\n== ")[1:]:
         head, *texts = section.strip("\n").split("\n")
         call, every, kind = [*head.split(" | "), "", ""][:3]
         for text, facts in (case.split(" | ") for line in texts for case in line.split(" || ")):

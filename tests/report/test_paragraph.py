@@ -93,99 +93,15 @@ UNEVEN = [sd.RankSet("X", [1, 2, 3], [50, 80, 80], ties=[0, 0, 4]), sd.RankSet("
 UNLIKE = [UNEVEN[0], sd.RankSet("Y", [1, 2], 90)]
 ALONE = [sd.RankSet(name, [4], 500) for name in "XY"]
 
-#: Arguments of ``hand``, its keyword arguments, and parts of the expected text, split by "…".
-SAID = [
-    (([0.0758, 0.0884], [0.6622, 0.5651], 1e-9, 970), {}, "full ranking Recall@10 is 8.84 % for Y "
-     "and 7.58 % for X. With 100 negatives per instance instead, sampled uniformly without "
-     "replacement (Krichene & Rendle, 2020), Recall@10 would in expectation be 66.22 % for X and "
-     "56.51 % for Y; this would reverse their order. Their order is that of the full ranking only "
-     "from m = 970 on (evaluated at all values up to m = 3,686). … with a probability of less than "
-     "0.01 %. These"),
-    (FALLS, {}, "; this would reverse 2 of 3 pairs (X ahead of Y, X ahead of Z). … All pairs are "
-     "in the order of the full ranking only from m = 970 on ( … At m = 100 a single run would show "
-     "the true order with a probability of 0.10 % for Y over X, 2.00 % for Z over X and 60.00 % "
-     "for Z over Y; between 5 % and 95 % the order in one run is a matter of chance."),
-    (RIGHT, {}, "; this would keep the order of the full ranking. All pairs are in the order of "
-     "the full ranking for every m ( … with a probability of 99.90 % for Y over X, 99.90 % for Z "
-     "over X and 99.90 % for Z over Y."),
-    (WRONG, {}, "would reverse 3 of 3 pairs (X ahead of Y, X ahead of Z, Y ahead of Z). … Even at "
-     "m = 3,686, the largest evaluated, 2 of 3 pairs (Y and X, Z and Y) are not in the order of "
-     "the full ranking."),
-    (TWO, {"options": POPULAR}, "sampled with replacement by popularity (items ranked above the "
-     "relevant one drawn 2.5 times as often as those below it) (Krichene & Rendle, 2020),"),
-    (TWO, {"options": {**WITHOUT, "correction": "BV 1e-6"}}, "correction with γ = 1e-6 (Kr"),
-    ((np.ones(7), [*np.ones(6), 2]), {}, "would differ although the systems do"),
-    ((np.ones(7), np.ones(7)), {}, "the expected values would be equal too."),
-    (TWO, {"options": FITTED}, "replacement, and the bias-variance correction with γ = 0.01 fitted "
-     "to sampling with replacement (Krichene & Rendle, 2020), Recall@10 would"),
-    *((TWO, {"options": {**WITHOUT, "correction": text}}, f"and the {name} (Krichene & Rendle")
-      for text, name in (("CLS", "constrained least-squares correction"),
-                         ("LS", "least-squares correction"), ("rank estimate",) * 2)),
-    ((*TWO, 0.4, None), {}, "Even at m = 3,686, the largest evaluated, they are not in the order "
-     "of the full ranking. At m = 100 a single run would show the true order with a probability of "
-     "40.00 %; between 5 % and 95 % the order in one run is a matter of chance."),
-    (([0.1, 0.2], [0.3, 0.3]), {}, "be 30.00 % for X and 30.00 % for Y; this would tie them."),
-    ((THREE, [0.4, 0.4, 0.3], THREE), {},
-     "; this would reverse 2 of 3 pairs (X ahead of Z, Y ahead of Z) and tie 1."),
-    (([0.1, 0.1, 0.3], [0.4, 0.5, 0.3], 0.01), {}, "; this would reverse 2 of 2 pairs (X ahead of "
-     "Z, Y ahead of Z), pairs that are equal on the full ranking left out."),
-    (([0.1, 0.1], [0.4, 0.5]), {}, "this full ranking Recall@10 is 10.00 % for X and 10.00 % "
-     "for Y. … . As the systems are equal on the full ranking, there is "
-     f"no order to compare. {LIMITS}"),
-    (([[2] * 4, [1] * 4], [[3, 1, 1, 2], [2] * 4], [0.5, 1, 0.3, 0.2]), {},
-     "the expected values would reverse their order by AP and NDCG@10, tie them by AUC, and keep "
-     "their order by Recall@10."),
-    (([[2, 2], [1, 1]], [[3, 3], [2, 2]], 0.9, [1, 12]), {}, "; this would keep the order of the "
-     "full ranking by every metric. Their order is that of the full ranking for every m by "
-     "Recall@10, and from m = 12 on by AP"),
-    (([[2, 2], [1, 1]], [[1, 1], [2, 2]], 0.01, [None, None]), {},
-     "they are not in the order of the full ranking by Recall@10 or AP."),
-    ((TIED, [[3, 3, 3], [2, 2, 2]], 0.7, [1, 1, None]), {},
-     "the order of the full ranking by Recall@10 and AP."),
-    (([[2, 2], [1, 2]], [[1, 2], [2, 1]], 0.7, None), {},
-     "they are not in the order of the full ranking by Recall@10."),
-    (([[3, 1], [2, 1], [1, 1]], [[3, 1], [1, 1], [2, 1]], 0.7, [1, 1] + [None] * 4), {},
-     "1 of 3 pairs (Y and Z) is not in the order of the full ranking by Recall@10."),
-    # If m takes selected values only, the text does not say "all values".
-    (TWO, {"options": CLS}, "(evaluated at selected values up to m = 3,686)"),
-    (TWO, {"options": CLS, "m_max": 300}, "(evaluated at all values up to m = 300)"),
-    ((*TWO, 0.99, None), {"options": CLS, "m_max": 300, "m_values": [1, 300]},
-     "Even at m = 300, the largest of the values evaluated, they are not"),
-    (TWO, {"options": {**WITHOUT, "correction": OWN}},
-     f"sampledash {sd.__version__} with our own prior over the ranks, take"),
-    (TWO, {"options": CLS}, "with a uniform prior over the ranks, take"),
-    ((*TWO, 0.99, 3686), {"m": 1},
-     "With 1 negative per instance instead, … is that of the full ranking only at m = 3,686 ("),
-    # From m = 100, the m of the text, the order is right, so the word "only" is left out.
-    ((*TWO[:1], [0.2, 0.3], 0.99, 100), {}, "is that of the full ranking from m = 100 on ("),
-    ((*TWO, 0.01, 101), {}, "is that of the full ranking only from m = 101 on ("),
-    # Instances and candidates are counted; instances may have fewer than m negatives to draw.
-    (TWO, {"sets": UNEVEN}, "We rank the relevant item of each of 2 to 3 test instances per system "
-     "among all its 50 to 80 candidates, ties in random order; on this full ranking Recall@10 is … "
-     "With 100 negatives per instance instead (all of them: none has more), "),
-    (TWO, {"sets": UNEVEN, "m": 79}, "With 79 negatives per instance instead (all of them: none "),
-    (TWO, {"sets": UNEVEN, "m": 60},
-     "With 60 negatives per instance instead (all of them where there are fewer), "),
-    (TWO, {"sets": UNEVEN, "m": 60, "options": {"scheme": "with-replacement"}},
-     "instead, sampled uniformly with replacement"),
-    (TWO, {"sets": UNEVEN, "m": 49}, "instead, sampled uniformly without"),
-    (TWO, {"sets": UNLIKE, "m": 60}, "(all of them where there are fewer)"),
-    (TWO, {"sets": ALONE},
-     "We rank the relevant item of one instance among all its 500 candidates; on"),
-    (TWO, {"names": ["x" * 500, "B"]}, " " + "x" * 59 + "…"),
-    (TWO, {"names": ["x" * 60, ""]}, " " + "x" * 60 + " … (no name)"),
-    # The values of up to four systems, and up to six values, are given; else only the best.
-    (([1, 2, 3, 4], [1, 2, 3, 4]), {}, "is 400.00 % for W, 300.00 % for Z, 200.00 % for Y and"),
-    ((range(5), range(5)), {}, "the best of 5 systems is S4 by Recall@10 (400.00 %)."),
-    (([[2] * 3, [1] * 3], [[2] * 3, [1] * 3]), {}, "% for Y, AP is 200.00 % for X"),
-    (([[2] * 4, [1] * 4], [[2] * 4, [1] * 4]), {}, "the best of 2 systems is X by Recall@10 (200"),
-]  # fmt: skip
+#: Arguments of ``hand`` | parts of the expected text, split by "…"; # begins a comment.
+SAID = (Path(__file__).parents[1] / "data" / "paragraphs.txt").read_text("utf-8")
+ROWS = [x.split(" | ") for x in SAID.replace("\n    ", " ").splitlines() if x[0] != "#"]
 
 
-@pytest.mark.parametrize(("given", "more", "said"), SAID)
-def test_what_is_said_of(given, more, said):
-    text = paragraph(hand(*given, **more))
-    for part in said.split(" … "):
+@pytest.mark.parametrize(("arguments", "said"), ROWS, ids=range(len(ROWS)))
+def test_what_is_said_of(arguments, said):
+    text = paragraph(eval(f"hand({arguments})"))
+    for part in said.replace("LIMITS", LIMITS).replace("VERSION", sd.__version__).split(" … "):
         assert part in text
 
 
