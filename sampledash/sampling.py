@@ -92,8 +92,8 @@ class Sampling:
         if self.design.by_class is not None:
             raise ValueError(
                 f"scheme {self.scheme!r} draws some items more often than others, so that a rank "
-                "alone does not determine its sampled rank: give a rank set with classes, as "
-                "ranks_from_scores(..., weights=...) returns"
+                f"alone does not determine its sampled rank: give a rank set with "
+                f"{self.design.needs}, as ranks_from_scores returns"
             )
         set_(self, "odds", checks.real("odds", self.odds, low=0, above=True))
         if self.design.distinct and self.m > self.n - 1:

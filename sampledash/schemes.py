@@ -7,13 +7,13 @@ above has a mixture of hypergeometric distributions. Code outside this module do
 of schemes; it reads the properties of the scheme's row.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
 import numpy as np
 
-from sampledash import by_weight
+from sampledash import by_weight, strata
 from sampledash.types import Floats, Ints
 
 Scheme = Literal[
@@ -22,6 +22,7 @@ Scheme = Literal[
     "collapsed",
     "popularity",
     "popularity-without-replacement",
+    "strata",
 ]
 #: Default scheme of every function; most published evaluations use this scheme.
 DEFAULT_SCHEME: Scheme = "without-replacement"
@@ -44,9 +45,10 @@ class Design:
     #: also fractions, that returns the distributions of this number over 0..m, with the shape
     #: (numbers, m + 1). Otherwise None.
     sizes: Callable[[int, Floats], Floats] | None = None
-    #: If the rank does not determine the distribution of the number above: a function of the
-    #: ``classes`` of a rank set, and of m, that returns it, (instances, m + 1). Otherwise None.
+    #: If the rank does not determine the distribution of the number above: a function that returns
+    #: it, (instances, m + 1), for m and what the attribute ``needs`` of a rank set holds.
     by_class: Callable[[Floats, int], Floats] | None = None
+    needs: Literal["classes", "strata", ""] = ""
 
     @property
     def varies(self) -> bool:
@@ -126,6 +128,11 @@ SCHEMES: dict[str, Design] = {
     "popularity-without-replacement": Design(
         label="popularity, without replacement", words="by popularity without replacement",
         paper="without replacement by popularity", law="", distinct=True, by_class=by_weight.law,
+        needs="classes",
+    ),
+    "strata": Design(
+        label="strata", words="from strata", paper="without replacement from strata", law="",
+        distinct=True, by_class=strata.law, needs="strata",
     ),
 }  # fmt: skip
 
@@ -133,6 +140,15 @@ SCHEMES: dict[str, Design] = {
 def usual_first() -> list[Scheme]:
     """Return the names of all schemes, with the default scheme first."""
     return sorted(cast(list[Scheme], list(SCHEMES)), key=DEFAULT_SCHEME.__ne__)
+
+
+def possible(sets: Sequence[object]) -> list[Scheme]:
+    """Return the names of the schemes that need nothing that some of the rank sets lack."""
+
+    def has_all(design: Design) -> bool:
+        return all(getattr(ranks, design.needs) is not None for ranks in sets)
+
+    return [x for x in usual_first() if not SCHEMES[x].needs or (sets and has_all(SCHEMES[x]))]
 
 
 def uniform() -> tuple[str, ...]:

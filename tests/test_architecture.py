@@ -39,6 +39,7 @@ LINES = """
 types leftovers rows
 checks rank_counts
 by_weight
+strata
 schemes
 metrics
 sampling rank_sets

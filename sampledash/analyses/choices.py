@@ -7,6 +7,7 @@ from typing import Literal
 from sampledash import schemes
 from sampledash.grids import MOST
 from sampledash.metrics import KINDS, Metric, metric, share_of
+from sampledash.rank_sets import RankSet
 from sampledash.report.numbers import count, gamma
 from sampledash.rows import Live
 
@@ -25,14 +26,13 @@ CANDIDATES = ("Sampled negatives", "A sample of a larger corpus")
 METRIC = "Recall@k"  # default metric of pages that show a single metric
 
 
-def _schemes() -> dict[str, schemes.Scheme]:
-    rows = ((name, schemes.SCHEMES[name]) for name in schemes.usual_first())
-    return {row.label: name for name, row in rows if row.by_class is None}
-
-
 # Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
-#: Schemes that pages offer: those under which the rank, or one number beside it, is enough.
-SCHEMES = Live(_schemes)
+SCHEMES = Live(lambda: {schemes.SCHEMES[name].label: name for name in schemes.usual_first()})
+
+
+def offered(sets: Sequence[RankSet] = ()) -> dict[str, schemes.Scheme]:
+    """Return label and name of the schemes that can be applied to the rank sets, or to any rank."""
+    return {schemes.SCHEMES[name].label: name for name in schemes.possible(sets)}
 
 
 @dataclass(frozen=True)

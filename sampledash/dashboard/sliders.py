@@ -6,7 +6,7 @@ With two Streamlit widgets for one number, changes would be lost: right after th
 one widget, the browser may still send the old value of the other widget.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.analyses import choices
 from sampledash.dashboard import page, scripts, state
+from sampledash.rank_sets import RankSet
 from sampledash.report.templates import texts
 from sampledash.schemes import SCHEMES
 
@@ -39,6 +40,7 @@ def bar(
     sampled: bool = True,
     late: Collection[str] = (),
     defaults: Mapping[str, int] | None = None,
+    sets: Sequence[RankSet] = (),
 ) -> Bar:
     """Draw the bar of sliders; return containers in the bar that the page fills later.
 
@@ -58,6 +60,8 @@ def bar(
         step takes longer than 0.1 seconds. Such a slider is labelled "on release".
     defaults
         Defaults of the numbers that are not in ``state.DEFAULTS``.
+    sets
+        Rank sets whose classes or strata some schemes need; without them, these are not offered.
     """
     state.lock(None if n is None else n[0])
     locked = {key: text for key, text in (("n", n[1] if n else ""), ("m", m)) if text}
@@ -67,7 +71,10 @@ def bar(
         row = st.container(key="bar_choices", horizontal=True, vertical_alignment="center")
     if sampled:
         with row:
-            label, offered = "Negatives are drawn", choices.SCHEMES
+            # The page says what the rank sets lack for a scheme that a link asks for.
+            asked = (state.value("scheme"), st.query_params.get("scheme")) if sets else ()
+            label, possible = "Negatives are drawn", choices.offered(sets)
+            offered = [name for name in choices.SCHEMES if name in possible or name in asked]
             chosen = page.segments(label, offered, "scheme", help=HELP["scheme"], hidden=True)
         keys = (*keys, *["odds"] * SCHEMES[choices.SCHEMES[chosen]].weighted)
     default = {**state.DEFAULTS, **(defaults or {})}

@@ -261,7 +261,7 @@ def link_complaints(
     sentences = [
         say.unread(key, params[key][-1][:30], _NUMBERS[key] is int) for key in _unread(params)
     ]
-    lists: Offered = {"metrics": (choices.CHIPS, []), "scheme": (choices.SCHEMES, "")}
+    lists: Offered = {"metrics": (choices.CHIPS, []), "scheme": (choices.offered(), "")}
     for key, (names, default) in {**lists, **(offered or {})}.items():
         several = isinstance(default, list)
         for raw in params.get(key, ())[0 if several else -1 :]:
