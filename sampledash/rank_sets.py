@@ -143,9 +143,8 @@ class RankSet(ByDigest):
         order, position, relevant = self._order
         numbers = np.empty((3, rows), dtype=np.int64)
         numbers[:, order] = rank[order] - position, tied[order], size[order] - relevant
-        for what, values in (("classes", classes), ("strata", strata)):
+        for what, values, whole in (("classes", classes, False), ("strata", strata, True)):
             if values is not None:
-                whole = what == "strata"
                 array = check_classes(f"{what} {where}", values, numbers, whole=whole)
                 object.__setattr__(self, what, array)
         if mass is not None:

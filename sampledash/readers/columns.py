@@ -308,8 +308,7 @@ def classes(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
     Rows with fewer classes than others get classes without items.
     """
     codes, texts = pd.factorize(cells)
-    arrays = [_classes(text) for text in texts]
-    arrays.append(None)  # a blank cell has the code -1
+    arrays = [*map(_classes, texts), None]  # a blank cell has the code -1
     if (i := first([arrays[code] is None for code in codes.tolist()])) is not None:
         cell = cells.iloc[i]
         got = "the cell is blank" if codes[i] < 0 else f"{shown(str(cell)[:40])} is not understood"
