@@ -103,7 +103,7 @@ def check_classes(what: str, given: ArrayLike, sums: Ints, *, whole: bool) -> Fl
     return array
 
 
-def law(classes: Floats, m: int) -> Floats:
+def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
     """Return the distribution of the number of sampled items above: (instances, m + 1).
 
     Parameters
@@ -114,6 +114,8 @@ def law(classes: Floats, m: int) -> Floats:
         are in random order. Items of weight 0 are drawn after all others.
     m
         Number of sampled negatives; all of them if an instance has fewer.
+    small
+        Up to this many probabilities are computed to 1e-13, which takes long; more, to about 1e-6.
     """
     above, tied, negatives, weight = (classes[:, part] for part in range(4))
     every = np.rint(negatives.sum(axis=1)) <= m
@@ -133,17 +135,17 @@ def law(classes: Floats, m: int) -> Floats:
             used = np.where(weights > 0, weights, _LEAST * positive)
             below = (negatives - above - tied)[some]
             parts = [above[some], *[tied[some]] * has_ties, below]
-            rows[some] = _laws(parts, used / positive, m)
+            rows[some] = _laws(parts, used / positive, m, small)
     return rows
 
 
-def _laws(parts: Sequence[Floats], weight: Floats, m: int) -> Floats:
+def _laws(parts: Sequence[Floats], weight: Floats, m: int, small: int) -> Floats:
     """Return :func:`law` for instances with more than m negatives, whose classes are the same."""
     middle, width = _times(np.sum(parts, axis=0), weight, m)
     # Numbers above are alike in a block of rows, so that the transforms of the block are short.
     order = np.argsort((parts[0] * -np.expm1(-weight * np.exp(middle)[:, None])).sum(axis=1))
     middle, width, parts = middle[order], width[order], [x[order] for x in parts]
-    step, reach, wide = _FINE if len(middle) * (m + 1) <= _SMALL else _COARSE
+    step, reach, wide = _FINE if len(middle) * (m + 1) <= small else _COARSE
     rows = np.zeros((len(middle), m + 1))
     gap, ends = step * width.min(), (reach + step) * width
     first, last = (middle - ends).min() // gap, (middle + ends).max() // gap

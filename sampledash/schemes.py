@@ -127,8 +127,8 @@ SCHEMES: dict[str, Design] = {
     ),
     "popularity-without-replacement": Design(
         label="popularity, without replacement", words="by popularity without replacement",
-        paper="without replacement by popularity", law="", distinct=True, by_class=by_weight.law,
-        needs="classes",
+        paper="without replacement by popularity", distinct=True, by_class=by_weight.law,
+        law=r"T + \mathrm{Hypergeometric}(n - 1 - t,\, r - 1 - t,\, m - T)", needs="classes",
     ),
     "strata": Design(
         label="strata", words="from strata", paper="without replacement from strata", law="",
@@ -145,10 +145,12 @@ def usual_first() -> list[Scheme]:
 def possible(sets: Sequence[object]) -> list[Scheme]:
     """Return the names of the schemes that need nothing that some of the rank sets lack."""
 
-    def has_all(design: Design) -> bool:
-        return all(getattr(ranks, design.needs) is not None for ranks in sets)
+    def can(design: Design) -> bool:
+        names = ("mass_above", "classes") if design.weighted else (design.needs,)
+        has = (any(getattr(x, name) is not None for name in names) for x in sets)
+        return design.uniform or (all(has) if sets else design.weighted)
 
-    return [x for x in usual_first() if not SCHEMES[x].needs or (sets and has_all(SCHEMES[x]))]
+    return [name for name in usual_first() if can(SCHEMES[name])]
 
 
 def uniform() -> tuple[str, ...]:

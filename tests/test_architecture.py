@@ -43,6 +43,7 @@ strata
 schemes
 metrics
 sampling rank_sets
+catalogue
 expectation sampled_rank_sets quadrature stopping evaluator grids
 least_squares scores
 spectral

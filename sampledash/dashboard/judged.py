@@ -22,7 +22,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.report.escape import system_name
 from sampledash.report.numbers import count, span
 from sampledash.report.sentences import beware, headline, other_metrics
-from sampledash.schemes import SCHEMES, Design
+from sampledash.schemes import SCHEMES, Design, possible
 
 WEIGHTINGS: dict[str, Weighting] = {"instances": "instances", "relevant items": "relevant-items"}
 OTHERS = "other_metrics"
@@ -73,8 +73,8 @@ def check(source: Source) -> Question:
         raise ValueError("no metric is chosen: pick at least one above the picture")
     chosen = usable(state.value("correction", DEFAULTS), settings.gamma)
     options: Options = {"scheme": settings.scheme, "correction": chosen}
-    if SCHEMES[settings.scheme].weighted:
-        options["odds"] = settings.odds
+    if settings.design.weighted and settings.scheme not in possible(source.sets):
+        raise ValueError(words.TEXTS["no weights"])
     # The page has a widget for ties only if the ranks have ties, and one for the weighting only if
     # some instance has several relevant items. An old value of a missing widget is ignored.
     if any(x.has_ties for x in source.sets):

@@ -15,7 +15,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.analyses import choices
 from sampledash.dashboard import page, scripts, state
-from sampledash.rank_sets import RankSet
 from sampledash.report.templates import texts
 from sampledash.schemes import SCHEMES
 
@@ -39,8 +38,8 @@ def bar(
     m: str = "",
     sampled: bool = True,
     late: Collection[str] = (),
-    defaults: Mapping[str, int] | None = None,
-    sets: Sequence[RankSet] = (),
+    defaults: Mapping[str, Any] | None = None,
+    sets: Sequence[object] = (),
 ) -> Bar:
     """Draw the bar of sliders; return containers in the bar that the page fills later.
 
@@ -61,7 +60,8 @@ def bar(
     defaults
         Defaults of the numbers that are not in ``state.DEFAULTS``.
     sets
-        Rank sets whose classes or strata some schemes need; without them, these are not offered.
+        Rank sets whose classes, strata or weights some schemes need, or ``choices.CATALOGUE`` if
+        the reader sets how popular items are; without them, these schemes are not offered.
     """
     state.lock(None if n is None else n[0])
     locked = {key: text for key, text in (("n", n[1] if n else ""), ("m", m)) if text}
@@ -76,7 +76,12 @@ def bar(
             label, possible = "Negatives are drawn", choices.offered(sets)
             offered = [name for name in choices.SCHEMES if name in possible or name in asked]
             chosen = page.segments(label, offered, "scheme", help=HELP["scheme"], hidden=True)
-        keys = (*keys, *["odds"] * SCHEMES[choices.SCHEMES[chosen]].weighted)
+        design, catalogue = SCHEMES[choices.SCHEMES[chosen]], sets is choices.CATALOGUE
+        if catalogue and chosen != choices.ODDS and not design.uniform:
+            keys = (*keys, "zipf", "bestsellers")
+            late = {*keys} - {"rank"} if design.by_class else late
+        elif design.weighted and (catalogue or not sets):
+            keys = (*keys, "odds")
     default = {**state.DEFAULTS, **(defaults or {})}
     with place:
         _draw("bar", keys, default, locked, late, lambda key: _bounds(key, keys))

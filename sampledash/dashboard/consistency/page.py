@@ -309,19 +309,19 @@ def _why(focus: Focus) -> None:
         st.latex(step)
     st.caption(words.TEXTS["definition"])
     protocol, n = question.protocol, max(int(x.n.max()) for x in question.sets)
-    if protocol.design.by_class is not None:
+    if not protocol.design.uniform:
         st.markdown(words.TEXTS["not by rank"].format(words=protocol.design.words))
         return
     st.markdown(f"#### Smallest counterexample for {metric}, uncorrected")
     m = min(question.m, n - 1) if protocol.design.distinct else question.m
-    sampling = Sampling(n, m, protocol.scheme, protocol.odds)
+    sampling = Sampling(n, m, protocol.scheme)
     make = partial(counterexample, metric, sampling)
     sets = memory.cached(("counterexample", metric, sampling), make, shared=True)
     if sets is None:
         every = metric.linear and not protocol.design.weighted
         st.markdown(words.TEXTS["no counterexample" if every else "none"].format(metric=metric))
         return
-    plain = Protocol.of({"scheme": protocol.scheme, "odds": protocol.odds})
+    plain = Protocol.of({"scheme": protocol.scheme})
     names = [x.system for x in sets]
     st.markdown(words.say.counterexample(*names, metric, m))
     every_rank = [np.repeat(x.ranks, x.counts.astype(int)).tolist() for x in sets]
