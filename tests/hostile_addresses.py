@@ -14,7 +14,9 @@ def parted(text: str) -> list[str]:
 
 
 PAGES = ("start", "explore", "consistency", "correct", "learn", "paper", "lab")
-NUMBERS = ("n", "m", "k", "gamma", "odds", "zipf", "bestsellers", "rank", "seed", "draw_seed", "times", "table_instances")
+NUMBERS = tuple(
+    "n m k gamma odds zipf bestsellers rank seed draw_seed times table_instances".split()
+)
 CHOICES = parted(
     "metrics~scheme~source~also_k~answers~cell_metric~correction~distribution_view~drawn~"
     "estimate_tab~estimates_view~estimator~focus~instances~item~metric~numbers_view~printed~"

@@ -79,7 +79,7 @@ def test_no_sentence_is_longer_than_25_words_and_formulas_carry_the_numbers(sche
     for rank, n, m in (*cases, *((rank, N, 99) for rank in (1, 2, 100, N))):
         sampling = sd.Sampling(n, m, *scheme)
         for by in ("popularity", "popularity-without-replacement"):
-            long = explore.sentence(metric, rank, Catalogue(n, m, by, 0.8, 0.2), 0.1, 0.2, 0.3)
+            long = explore.sentence(metric, rank, Catalogue(n, m, by, 0.8, 0.2), *[0.1] * 4)
             assert len(long.split()) <= 25, long
         exact, mean = (float(f) for f in (metric(rank, n), sd.expected(metric, rank, sampling)))
         assert len(explore.sentence(metric, rank, sampling, exact, mean).split()) <= 25
