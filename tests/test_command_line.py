@@ -248,8 +248,8 @@ def read_back(ranks):
 
 
 LINKS = [  # (options of check, query of the Consistency page with the same settings)
-    ("--metric AP --metric NDCG@5 --m 50 --scheme popularity --odds 2",
-     {"m": "50", "metrics": ["NDCG@k", "AP"], "k": "5", "scheme": "popularity", "odds": "2.0"}),
+    ("--metric AP --metric NDCG@5 --m 50 --scheme with-replacement",
+     {"m": "50", "metrics": ["NDCG@k", "AP"], "k": "5", "scheme": "with replacement"}),
     ("--metric Recall@10 --m 30 --correction CLS",
      {"m": "30", "metrics": ["Recall@k"], "correction": "CLS"}),
 ]  # fmt: skip

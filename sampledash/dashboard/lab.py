@@ -386,7 +386,7 @@ def _found(trained: Source) -> tuple[Result, int] | None:
     page.metric_chips()
     place = st.container(key="lab_headline")
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff()]
-    sliders.bar(*numbers, n=judged.locked_n(source), late=numbers)
+    sliders.bar(*numbers, n=judged.locked_n(source), late=numbers, sets=source.sets)
     result, problem = judged.answered(source, "lab")
     with place:
         if problem is not None:
