@@ -26,7 +26,7 @@ from sampledash.types import Floats, Ints
 ABOVE, TIED, NEGATIVES, WEIGHT = range(4)
 _NODES = 64  # largest number of classes of positive weight
 _NOTHING = 1e-17  # smaller probabilities are rounding errors of the transforms
-_SMALL = 2_000  # up to this many probabilities, the sum has an error below 1e-13
+_SMALL = 500  # up to this many probabilities, the sum has an error below 1e-13
 # Distance of the nodes and their range, in standard deviations of the logarithm of the time of the
 # m-th ring, and largest distance of a number of rings from its mean, in standard deviations: for
 # small and for larger numbers of probabilities; then the error is about 1e-6.
@@ -63,38 +63,47 @@ def classes_of(weights: ArrayLike) -> tuple[Floats, Floats]:
         factor = np.prod([(place - first - i) / (j - i) for i in others], axis=0)
         parts[np.arange(len(weight)), first + j] = factor
     parts[~positive] = 0.0
+    weights = nodes**4
+    if interpolated:  # files of ranks hold the weights in each row
+        weights = np.array([float(f"{x:.8g}") for x in weights])
     if np.all(positive):
-        return parts, nodes**4
-    return np.column_stack([parts, ~positive]), np.r_[nodes**4, 0.0]
+        return parts, weights
+    return np.column_stack([parts, ~positive]), np.r_[weights, 0.0]
 
 
-def check_classes(
-    where: str, classes: ArrayLike, above: Ints, tied: Ints, negatives: Ints
-) -> Floats:
-    """Return classes as an array; raise ValueError unless they add up to each row's numbers."""
-    given, rows = checks.array_of(f"classes {where}", classes), len(above)
-    if given.ndim != 3 or given.shape[:2] != (rows, 4) or given.dtype.kind not in "iuf":
+def check_classes(what: str, given: ArrayLike, sums: Ints, *, whole: bool) -> Floats:
+    """Return classes as an array; raise ValueError unless they add up to ``sums``, (3, rows).
+
+    ``whole``: whether all numbers must be whole, or infinite.
+    """
+    classes, rows = checks.array_of(what, given), sums.shape[1]
+    if classes.ndim != 3 or classes.shape[:2] != (rows, 4) or classes.dtype.kind not in "iuf":
         raise ValueError(
-            f"classes {where} has shape {given.shape}: give numbers ({rows}, 4, classes), "
-            "above, tied, in all and the weight of each class, a row per relevant item"
+            f"{what} has shape {classes.shape}: give numbers ({rows}, 4, classes), above, tied, in "
+            "all, and the weight of each class or the number drawn, a row per relevant item"
         )
-    array = given.astype(np.float64)
-    sums = zip(("above", "tied", "in all"), (above, tied, negatives), strict=True)
-    for part, (name, number) in enumerate(sums):
+    array = classes.astype(np.float64)
+    for part, (name, number) in enumerate(zip(("above", "tied", "in all"), sums, strict=True)):
         counts = array[:, part]
-        if np.any(wrong := np.abs(counts.sum(axis=1) - number) > _ROUNDED * (1 + number)):
-            i = int(np.argmax(wrong))
+        near = np.abs(counts.sum(axis=1) - number) <= _ROUNDED * (1 + number)
+        if not np.all(near):
+            i = int(np.argmin(near))
             raise ValueError(
-                f"classes {where}: the numbers {name} of row {i} add up to "
-                f"{counts[i].sum():g}, but its rank, ties and n say {number[i]}"
+                f"{what}: the numbers {name} of row {i} add up to {counts[i].sum():g}, but its "
+                f"rank, ties and n say {number[i]}"
             )
-    if np.any(array[:, WEIGHT] < 0) or not np.all(array[:, WEIGHT].any(axis=1)):
-        raise ValueError(f"classes {where} hold a weight below 0, or no weight above 0")
+    if not (np.all(array[:, WEIGHT] >= 0) and np.all(array[:, WEIGHT].any(axis=1))):
+        raise ValueError(f"{what}: in the last part, a row has a number below 0, or all are 0")
+    if whole and np.any(odd := array != np.rint(array)):
+        raise ValueError(
+            f"{what} hold {array[odd][0]:g}: give whole numbers of items, and inf as the number "
+            "drawn from a stratum that is drawn whole"
+        )
     array.setflags(write=False)
     return array
 
 
-def law(classes: Floats, m: int) -> Floats:
+def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
     """Return the distribution of the number of sampled items above: (instances, m + 1).
 
     Parameters
@@ -105,6 +114,8 @@ def law(classes: Floats, m: int) -> Floats:
         are in random order. Items of weight 0 are drawn after all others.
     m
         Number of sampled negatives; all of them if an instance has fewer.
+    small
+        Up to this many probabilities are computed to 1e-13, which takes long; more, to about 1e-6.
     """
     above, tied, negatives, weight = (classes[:, part] for part in range(4))
     every = np.rint(negatives.sum(axis=1)) <= m
@@ -124,17 +135,17 @@ def law(classes: Floats, m: int) -> Floats:
             used = np.where(weights > 0, weights, _LEAST * positive)
             below = (negatives - above - tied)[some]
             parts = [above[some], *[tied[some]] * has_ties, below]
-            rows[some] = _laws(parts, used / positive, m)
+            rows[some] = _laws(parts, used / positive, m, small)
     return rows
 
 
-def _laws(parts: Sequence[Floats], weight: Floats, m: int) -> Floats:
+def _laws(parts: Sequence[Floats], weight: Floats, m: int, small: int) -> Floats:
     """Return :func:`law` for instances with more than m negatives, whose classes are the same."""
     middle, width = _times(np.sum(parts, axis=0), weight, m)
     # Numbers above are alike in a block of rows, so that the transforms of the block are short.
     order = np.argsort((parts[0] * -np.expm1(-weight * np.exp(middle)[:, None])).sum(axis=1))
     middle, width, parts = middle[order], width[order], [x[order] for x in parts]
-    step, reach, wide = _FINE if len(middle) * (m + 1) <= _SMALL else _COARSE
+    step, reach, wide = _FINE if len(middle) * (m + 1) <= small else _COARSE
     rows = np.zeros((len(middle), m + 1))
     gap, ends = step * width.min(), (reach + step) * width
     first, last = (middle - ends).min() // gap, (middle + ends).max() // gap

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from sampledash.catalogue import Drawing
 from sampledash.metrics import Metric
-from sampledash.sampling import Sampling
 from sampledash.types import Ints
 
 # LIVE is the largest m for which pages recompute without a click after an input changes. MOST is
@@ -36,7 +36,7 @@ def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> In
     return np.unique(np.concatenate([head, body, wanted])).astype(np.int64)
 
 
-def jumps(sampling: Sampling, metric: Metric) -> list[int]:
+def jumps(sampling: Drawing, metric: Metric) -> list[int]:
     """Return the ranks where a metric with a cutoff k changes most; none without a cutoff.
 
     The exact metric jumps after rank k; the expected sampled metric falls gradually.
@@ -50,13 +50,10 @@ def jumps(sampling: Sampling, metric: Metric) -> list[int]:
     # is within the cutoff in about half of the samples.
     share = (k - 0.5) / m
     if share < 1:
-        odds = sampling.odds
-        # With ``a`` items above the relevant item and ``b`` below, this share is
-        # odds a / (odds a + b). The equation is solved for the rank a + 1.
-        weight = share + odds * (1 - share)
-        middle = 1 + (n - 1) * share / weight
-        spread = (n - 1) * odds / weight**2 * (share * (1 - share) / m) ** 0.5
-        ranks += [round(x) for x in np.linspace(middle - 5 * spread, middle + 5 * spread, 61)]
+        grid, spread = rank_grid(n), (share * (1 - share) / m) ** 0.5
+        above, below = sampling.weights(grid)
+        near = np.linspace(share - 5 * spread, share + 5 * spread, 61)
+        ranks += np.rint(np.interp(near, above / (above + below), grid)).astype(int).tolist()
     return sorted({r for r in ranks if 1 <= r <= n})
 
 

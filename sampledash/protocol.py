@@ -24,10 +24,11 @@ from sampledash.rank_sets import RankSet, Ties
 from sampledash.sampled_rank_sets import MOST_PLACES
 from sampledash.sampling import Sampling, item_weights, modes, pmf, pmf_chunks
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
-from sampledash.types import Floats
+from sampledash.types import Floats, frozen
 
 Weighting = Literal["instances", "relevant-items"]
 
+_KEPT = 1 << 22  # largest number of probabilities that a set of items keeps for the next call
 _CHUNK = 1 << 20  # largest number of probabilities in a block of distributions
 #: The closed form for tied items multiplies a difference of two cumulative probabilities, and thus
 #: its rounding error, by a factor. If the factor is above this limit, quadrature is used.
@@ -135,10 +136,10 @@ class Protocol:
     def _check_classes(self, ranks: RankSet, m: int) -> None:
         """Raise ValueError if ranks do not have what a scheme that needs classes needs."""
         who, least = f"system {ranks.system!r}", int(ranks.counted().negatives.min())
-        if ranks.classes is None:
+        if getattr(ranks, self.design.needs) is None:
             raise ValueError(
-                f"{who} has no classes, which scheme {self.scheme!r} needs: rank with "
-                "ranks_from_scores(..., weights=...), or give RankSet its classes"
+                f"{who} has no {self.design.needs}, which scheme {self.scheme!r} needs: rank from "
+                "scores (rank --negatives, ranks_from_scores), or take another scheme"
             )
         if self.correction.by_rank:
             raise ValueError(
@@ -165,6 +166,11 @@ class Protocol:
         ``system`` names a system with several relevant items in an instance. It is empty if there
         is none; then no error is raised.
         """
+        if self.design.by_class is not None and system:
+            raise ValueError(
+                f"negatives drawn {self.design.words} and shared by two systems: their "
+                f"{self.design.needs} do not tell which items are above both; take another scheme"
+            )
         if self.design.anew and system:
             raise ValueError(
                 f"system {system!r}: how several items of an instance are sampled together is not "
@@ -208,8 +214,13 @@ class Protocol:
 
         Without replacement, all items must have at least m negatives.
         """
-        if self.design.by_class is not None and counts.classes is not None:
-            yield np.arange(len(counts)), self.design.by_class(counts.classes, m)
+        if self.design.by_class is not None:
+            if (key := (self.scheme, m)) not in counts.laws:
+                if sum(map(np.size, counts.laws.values())) + len(counts) * m > _KEPT:
+                    counts.laws.clear()
+                p = self.design.by_class(getattr(counts, self.design.needs), m)
+                counts.laws[key] = frozen(p)
+            yield np.arange(len(counts)), counts.laws[key]
             return
         plain = np.flatnonzero(counts.tied == 0)
         above, below = self.weights(counts[plain])
@@ -270,10 +281,11 @@ class Protocol:
         values.
         """
         if not self.correction.by_rank:
-            return counts.mass is None, counts.classes is None
+            return counts.mass is None, counts.classes is None, counts.strata is None
         return (
             counts.mass is None,
             counts.classes is None,
+            counts.strata is None,
             *((j, self._fitted(counts, m, j)) for j in counts.positions),
         )
 

@@ -20,7 +20,7 @@ class RankCounts:
     An entry is the ``position``-th best of ``relevant`` items of an instance; ``above`` of its
     ``negatives`` irrelevant items are strictly above it, and ``tied`` are tied with it. ``mass`` is
     the share of sampling weight above it, or None; ``count`` the number of such instances;
-    ``classes`` as in :class:`~sampledash.RankSet`.
+    ``classes`` and ``strata`` as in :class:`~sampledash.RankSet`.
     """
 
     above: Ints
@@ -31,6 +31,7 @@ class RankCounts:
     mass: Floats | None
     count: Floats
     classes: Floats | None = None
+    strata: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.count)
@@ -49,9 +50,9 @@ class RankCounts:
     def columns(self) -> list[NDArray[Any]]:
         """All arrays except ``count``. Two items are equal if they are equal in these arrays."""
         mass = [] if self.mass is None else [self.mass]
-        classes = [] if self.classes is None else list(self.classes.reshape(len(self), -1).T)
+        groups = [x.reshape(len(self), -1) for x in (self.classes, self.strata) if x is not None]
         columns = [self.position, self.relevant, self.tied, self.negatives, self.above]
-        return [*columns, *mass, *classes]
+        return [*columns, *mass, *(column for x in groups for column in x.T)]
 
     @property
     def arrays(self) -> list[NDArray[Any] | None]:
@@ -73,6 +74,11 @@ class RankCounts:
     @cached_property
     def known(self) -> dict[Hashable, RankCounts]:
         """Cache of results that are computed from this object."""
+        return {}
+
+    @cached_property
+    def laws(self) -> dict[Hashable, Floats]:
+        """Cache of distributions, which metrics, chances and standard deviations share."""
         return {}
 
     def __getitem__(self, keep: NDArray[Any]) -> RankCounts:

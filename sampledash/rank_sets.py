@@ -52,6 +52,9 @@ class RankSet(ByDigest):
         Numbers of irrelevant items by classes of equal sampling weight, for schemes that draw by
         weight: for each row, the number above the relevant item, the number tied with it, the
         number in all, and the weight of an item, of each class: shape (rows, 4, classes).
+    strata
+        The same for the scheme that draws a number of negatives from each stratum: the last part is
+        the number drawn from the stratum, or inf if all of its items are drawn.
     provenance
         Text that says where the ranks come from: data, split, recommender, seed. Exports contain
         it; no computation uses it, and ``digest`` does not depend on it.
@@ -81,6 +84,7 @@ class RankSet(ByDigest):
     beyond: Flags
     provenance: str
     classes: Floats | None
+    strata: Floats | None
     _order: tuple[Ints | slice, Ints, Ints]
 
     def __init__(
@@ -96,6 +100,7 @@ class RankSet(ByDigest):
         beyond: ArrayLike | None = None,
         provenance: str = "",
         classes: ArrayLike | None = None,
+        strata: ArrayLike | None = None,
     ) -> None:
         name = checks.text("system", system)
         where = f"of system {name!r}"
@@ -133,13 +138,15 @@ class RankSet(ByDigest):
                 f"ties {where}: {tied[i]} others tied with an item whose rank is only known to lie "
                 f"beyond {rank[i] - 1}; give 0 there"
             )
-        self._hold(name, rank, size, labels, tied, mass, count, open_ended, provenance, None)
+        self._hold(name, rank, size, labels, tied, mass, count, open_ended, provenance, *[None] * 2)
         object.__setattr__(self, "_order", self._sorted_rows())
-        if classes is not None:
-            order, position, relevant = self._order
-            numbers = np.empty((3, rows), dtype=np.int64)
-            numbers[:, order] = rank[order] - position, tied[order], size[order] - relevant
-            object.__setattr__(self, "classes", check_classes(where, classes, *numbers))
+        order, position, relevant = self._order
+        numbers = np.empty((3, rows), dtype=np.int64)
+        numbers[:, order] = rank[order] - position, tied[order], size[order] - relevant
+        for what, values, whole in (("classes", classes, False), ("strata", strata, True)):
+            if values is not None:
+                array = check_classes(f"{what} {where}", values, numbers, whole=whole)
+                object.__setattr__(self, what, array)
         if mass is not None:
             self._check_mass(where, mass)
 
@@ -232,6 +239,7 @@ class RankSet(ByDigest):
         columns = [self.ranks, self.n, self.ties, self.counts, self.mass_above]
         columns += [self.beyond] * bool(self.beyond.any())
         columns += [] if self.classes is None else [self.classes]
+        columns += [] if self.strata is None else [None, self.strata]
         return digest_of(f"{self.system!r} {len(self)}", columns, self.instances)
 
     @cached_property
@@ -279,8 +287,9 @@ class RankSet(ByDigest):
 
     @cached_property
     def without_classes(self) -> RankSet:
-        """The rank set without ``classes``, which no computation by rank alone needs."""
-        return self if self.classes is None else self._changed(classes=None)
+        """The rank set without ``classes`` and ``strata``, for computations by rank alone."""
+        plain = self.classes is None and self.strata is None
+        return self if plain else self._changed(classes=None, strata=None)
 
     def with_power(self, power: float) -> RankSet:
         """Return the rank set with the weights of its ``classes`` to this power."""
@@ -340,14 +349,16 @@ class RankSet(ByDigest):
         order, position, relevant = self._order
         above, negatives = self.ranks[order] - position, self.n[order] - relevant
         tied, mass = self.ties[order], None if self.mass_above is None else self.mass_above[order]
-        classes = None if self.classes is None else self.classes[order].copy()
+        both = (None if x is None else x[order].copy() for x in (self.classes, self.strata))
+        classes, strata = both
         if ties != "expected":
             above, tied = above + tied * (ties == "pessimistic"), np.zeros_like(tied)
-            if classes is not None:
-                classes[:, ABOVE] += classes[:, TIED] * (ties == "pessimistic")
-                classes[:, TIED] = 0
-        count = self.counts[order]
-        return RankCounts(above, negatives, tied, position, relevant, mass, count, classes)
+            for groups in (classes, strata):
+                if groups is not None:
+                    groups[:, ABOVE] += groups[:, TIED] * (ties == "pessimistic")
+                    groups[:, TIED] = 0
+        numbers = above, negatives, tied, position, relevant, mass, self.counts[order]
+        return RankCounts(*numbers, classes, strata)
 
 
 _TABLE = 1 << 22  # approximate largest number of entries of a matrix in memory

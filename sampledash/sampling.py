@@ -92,8 +92,8 @@ class Sampling:
         if self.design.by_class is not None:
             raise ValueError(
                 f"scheme {self.scheme!r} draws some items more often than others, so that a rank "
-                "alone does not determine its sampled rank: give a rank set with classes, as "
-                "ranks_from_scores(..., weights=...) returns"
+                f"alone does not determine its sampled rank: give a rank set with "
+                f"{self.design.needs}, as ranks_from_scores returns"
             )
         set_(self, "odds", checks.real("odds", self.odds, low=0, above=True))
         if self.design.distinct and self.m > self.n - 1:
@@ -124,7 +124,7 @@ class Sampling:
     def _weights(self, above: ArrayLike) -> tuple[Floats, Floats]:
         return item_weights(self.scheme, above, self.n - 1 - np.asarray(above), self.odds)
 
-    def laws(self, above: Floats) -> Iterator[tuple[slice, Floats]]:
+    def laws(self, above: Floats | Ints) -> Iterator[tuple[slice, Floats]]:
         """Yield blocks of :func:`pmf` for numbers of items above, which may be fractions."""
         return pmf_chunks(self.scheme, self.m, *self._weights(above))
 
@@ -211,11 +211,11 @@ def _mixed(sizes: Sizes, draws: Floats, a: Floats, b: Floats) -> Floats:
         law, chances = pmf(DEFAULT_SCHEME, top, a[at, 0], b[at, 0]), (left @ vectors)[place]
         step = _CACHE // (top + 1) + 1  # all sizes of few rows fit the CPU cache
         for rows in (slice(start, start + step) for start in range(0, len(at), step)):
-            result[at[rows], : top + 1] = _over_sizes(law[rows], chances[rows])
+            result[at[rows], : top + 1] = over_sizes(law[rows], chances[rows])
     return result
 
 
-def _over_sizes(law: Floats, chances: Floats) -> Floats:
+def over_sizes(law: Floats, chances: Floats) -> Floats:
     """Average distributions for the largest number of drawn items over smaller numbers d of them.
 
     Row i of ``chances`` holds the probabilities of d = 0, 1, ... Dropping one of d drawn items at
@@ -432,7 +432,7 @@ def _mixed_sums(sizes: Sizes, m: int, parts: Sequence[Weighted]) -> Floats:
                 shares[x].T @ p for x, p in pmf_chunks(DEFAULT_SCHEME, top, above[at], below[at])
             ]
             if laws:
-                total[row, : top + 1] += _over_sizes(np.sum(laws, axis=0), vectors).sum(axis=0)
+                total[row, : top + 1] += over_sizes(np.sum(laws, axis=0), vectors).sum(axis=0)
     return total
 
 

@@ -7,13 +7,13 @@ above has a mixture of hypergeometric distributions. Code outside this module do
 of schemes; it reads the properties of the scheme's row.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
 import numpy as np
 
-from sampledash import by_weight
+from sampledash import by_weight, strata
 from sampledash.types import Floats, Ints
 
 Scheme = Literal[
@@ -22,6 +22,7 @@ Scheme = Literal[
     "collapsed",
     "popularity",
     "popularity-without-replacement",
+    "strata",
 ]
 #: Default scheme of every function; most published evaluations use this scheme.
 DEFAULT_SCHEME: Scheme = "without-replacement"
@@ -44,9 +45,10 @@ class Design:
     #: also fractions, that returns the distributions of this number over 0..m, with the shape
     #: (numbers, m + 1). Otherwise None.
     sizes: Callable[[int, Floats], Floats] | None = None
-    #: If the rank does not determine the distribution of the number above: a function of the
-    #: ``classes`` of a rank set, and of m, that returns it, (instances, m + 1). Otherwise None.
+    #: If the rank does not determine the distribution of the number above: a function that returns
+    #: it, (instances, m + 1), for m and what the attribute ``needs`` of a rank set holds.
     by_class: Callable[[Floats, int], Floats] | None = None
+    needs: Literal["classes", "strata", ""] = ""
 
     @property
     def varies(self) -> bool:
@@ -125,7 +127,12 @@ SCHEMES: dict[str, Design] = {
     ),
     "popularity-without-replacement": Design(
         label="popularity, without replacement", words="by popularity without replacement",
-        paper="without replacement by popularity", law="", distinct=True, by_class=by_weight.law,
+        paper="without replacement by popularity", distinct=True, by_class=by_weight.law,
+        law=r"T + \mathrm{Hypergeometric}(n - 1 - t,\, r - 1 - t,\, m - T)", needs="classes",
+    ),
+    "strata": Design(
+        label="strata", words="from strata", paper="without replacement from strata", law="",
+        distinct=True, by_class=strata.law, needs="strata",
     ),
 }  # fmt: skip
 
@@ -133,6 +140,17 @@ SCHEMES: dict[str, Design] = {
 def usual_first() -> list[Scheme]:
     """Return the names of all schemes, with the default scheme first."""
     return sorted(cast(list[Scheme], list(SCHEMES)), key=DEFAULT_SCHEME.__ne__)
+
+
+def possible(sets: Sequence[object]) -> list[Scheme]:
+    """Return the names of the schemes that need nothing that some of the rank sets lack."""
+
+    def can(design: Design) -> bool:
+        names = ("mass_above", "classes") if design.weighted else (design.needs,)
+        has = (any(getattr(x, name) is not None for name in names) for x in sets)
+        return design.uniform or (all(has) if sets else design.weighted)
+
+    return [name for name in usual_first() if can(SCHEMES[name])]
 
 
 def uniform() -> tuple[str, ...]:

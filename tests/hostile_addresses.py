@@ -14,7 +14,7 @@ def parted(text: str) -> list[str]:
 
 
 PAGES = ("start", "explore", "consistency", "correct", "learn", "paper", "lab")
-NUMBERS = ("n", "m", "k", "gamma", "odds", "rank", "seed", "draw_seed", "times", "table_instances")
+NUMBERS = parted("n~m~k~gamma~odds~zipf~bestsellers~rank~seed~draw_seed~times~table_instances")
 CHOICES = parted(
     "metrics~scheme~source~also_k~answers~cell_metric~correction~distribution_view~drawn~"
     "estimate_tab~estimates_view~estimator~focus~instances~item~metric~numbers_view~printed~"

@@ -39,9 +39,11 @@ LINES = """
 types leftovers rows
 checks rank_counts
 by_weight
+strata
 schemes
 metrics
 sampling rank_sets
+catalogue
 expectation sampled_rank_sets quadrature stopping evaluator grids
 least_squares scores
 spectral

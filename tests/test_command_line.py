@@ -88,8 +88,9 @@ OPTIONS = {
     "ties": "optimistic", "weighting": "relevant-items", "qrels": "q.txt", "zero_based": True,
     "instances": "any", "runs": "apart", "censored": "tied", "probability": 0.5, "over": 70,
     "train": "t.csv", "ranks": "t.csv",
-    "relevant": "r.csv", "seen": "s.csv", "engine": "duckdb://", "port": 80, "address": "0.0.0.0",
-    "base_path": "a", "output": "o.txt", "sample_of": 10**6, "files": ["f.csv", "-"],
+    "relevant": "r.csv", "seen": "s.csv", "negatives": "popularity",
+    "engine": "duckdb://", "port": 80, "address": "0.0.0.0", "base_path": "a", "output": "o.txt",
+    "sample_of": 10**6, "files": ["f.csv", "-"],
 }  # fmt: skip
 DEFAULTS = dict.fromkeys([*OPTIONS, "files"]) | {
     "scheme": "without-replacement", "ties": "expected", "weighting": "instances",
@@ -102,7 +103,7 @@ TAKES = {  # the options of a command, its required options, its default format
     "check": (COMPARING, "metric m files", "text"),
     "plan": (f"{COMPARING} probability", "metric m files", "text"),
     "report": (COMPARING, "metric m files", "text"),
-    "rank": (f"{READING} relevant seen engine", "files", "csv"),
+    "rank": (f"{READING} relevant seen negatives engine", "files", "csv"),
     "count": (f"{READING} engine", "files", "csv"),
     "correct": ("metric n m sample_of scheme odds correction ties output", "metric", "text"),
     "table": ("metric n m sample_of over scheme output", "metric files", "text"),
@@ -247,8 +248,8 @@ def read_back(ranks):
 
 
 LINKS = [  # (options of check, query of the Consistency page with the same settings)
-    ("--metric AP --metric NDCG@5 --m 50 --scheme popularity --odds 2",
-     {"m": "50", "metrics": ["NDCG@k", "AP"], "k": "5", "scheme": "popularity", "odds": "2.0"}),
+    ("--metric AP --metric NDCG@5 --m 50 --scheme with-replacement",
+     {"m": "50", "metrics": ["NDCG@k", "AP"], "k": "5", "scheme": "with replacement"}),
     ("--metric Recall@10 --m 30 --correction CLS",
      {"m": "30", "metrics": ["Recall@k"], "correction": "CLS"}),
 ]  # fmt: skip

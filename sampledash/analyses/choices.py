@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Literal
 
 from sampledash import schemes
@@ -25,14 +26,19 @@ CANDIDATES = ("Sampled negatives", "A sample of a larger corpus")
 METRIC = "Recall@k"  # default metric of pages that show a single metric
 
 
-def _schemes() -> dict[str, schemes.Scheme]:
-    rows = ((name, schemes.SCHEMES[name]) for name in schemes.usual_first())
-    return {row.label: name for name, row in rows if row.by_class is None}
-
-
 # Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
-#: Schemes that pages offer: those under which the rank, or one number beside it, is enough.
-SCHEMES = Live(_schemes)
+#: Label of the scheme of old links to Explore, which a catalogue has replaced.
+ODDS = "odds"
+SCHEMES = Live(
+    lambda: {**{schemes.SCHEMES[x].label: x for x in schemes.usual_first()}, ODDS: "popularity"}
+)
+#: What a catalogue, in place of rank sets, has for :func:`offered`.
+CATALOGUE = (SimpleNamespace(classes=True, mass_above=None, strata=None),)
+
+
+def offered(sets: Sequence[object] = ()) -> dict[str, schemes.Scheme]:
+    """Return label and name of the schemes that can be applied to the rank sets, or to any rank."""
+    return {schemes.SCHEMES[name].label: name for name in schemes.possible(sets)}
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,8 @@ class Number:
     label: str
     low: float
     high: float
-    kind: Literal["count", "gamma"] = "count"  # format in which the number is written
+    #: Format in which the number is written; "even" is on an even scale, not a logarithmic one.
+    kind: Literal["count", "gamma", "even"] = "count"
     least: float = 1
 
     def write(self, value: float) -> str:
@@ -58,6 +65,8 @@ NUMBERS: dict[str, Number] = {
     "rank": Number("r, true rank", 1, 10**9),
     "gamma": Number("γ", 0, 1, "gamma", 1e-6),
     "odds": Number("ω, odds", 0.01, 100, "gamma"),
+    "zipf": Number("s, Zipf", 0, 2, "even"),
+    "bestsellers": Number("b, bestsellers", 0, 1, "even"),
     "budget": Number("Scores per instance", 1, 1000),
 }
 

@@ -35,10 +35,13 @@ class Source:
 
     def drawn_by(self, scheme: Scheme) -> Source:
         """Return this source, without its sampling weights if the scheme does not use them."""
-        if SCHEMES[scheme].weighted or all(ranks.mass_above is None for ranks in self.sets):
-            return self
+        sets, design = self.sets, SCHEMES[scheme]
+        if design.uniform:
+            sets = tuple(ranks.without_classes for ranks in sets)
+        if design.weighted or all(ranks.mass_above is None for ranks in sets):
+            return replace(self, sets=sets)
         python = f"[ranks.without_mass() for ranks in {self.python}]"
-        sets = tuple(ranks.without_mass() for ranks in self.sets)
+        sets = tuple(ranks.without_mass() for ranks in sets)
         return replace(self, sets=sets, python=python, uniform=True)
 
     @property

@@ -70,7 +70,7 @@ _OF_SAMPLES = ("metric", "n", "perhaps_m", "sample_of", "scheme")
 COMMANDS = {
     "check": Command("verdicts", _COMPARED),
     "plan": Command("verdicts", ("files", "metric", "m", "probability", *_HOW, *READING)),
-    "rank": Command("ranking", ("files", "relevant", "seen", "engine", *READING)),
+    "rank": Command("ranking", ("files", "relevant", "seen", "negatives", "engine", *READING)),
     "count": Command("ranking", ("files", "engine", *READING)),
     "correct": Command("estimates", ("sampled", *_OF_SAMPLES, "odds", "correction", "tied_scores")),
     "table": Command("estimates", ("one_file", *_OF_SAMPLES, "over")),

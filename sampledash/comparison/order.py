@@ -101,8 +101,8 @@ class Orders:
         return first
 
 
-def quick_ladder(m_max: int) -> list[int]:
-    """Return at most 40 values of m up to 1,000, for a quick look at corrections that need a fit.
+def quick_ladder(m_max: int, most: int = QUICK_MOST) -> list[int]:
+    """Return at most ``most`` values of m up to 1,000, for a quick look where each takes its time.
 
     Examples
     --------
@@ -110,11 +110,11 @@ def quick_ladder(m_max: int) -> list[int]:
     ([1, 2, 3], 40, 1000)
     """
     top = min(m_max, QUICK_TOP)
-    if top <= QUICK_MOST:
+    if top <= most:
         return list(range(1, top + 1))
     # Small values of a logarithmic grid round to the same m, so refine the grid to 40 different m.
-    size = QUICK_MOST
-    while len(ladder := np.unique(np.geomspace(1, top, size).round().astype(np.int64))) < 40:
+    size = most
+    while len(ladder := np.unique(np.geomspace(1, top, size).round().astype(np.int64))) < most:
         size += 1
     return [int(m) for m in ladder]
 

@@ -32,6 +32,7 @@ CODES = ("wrong", "undecided", "right", "tied")
 State = Literal["right", "wrong", "undecided", "tied"]
 # A pair is right if the chance of its true order is at least this, wrong if at most 1 - this.
 CONFIDENT = 0.95
+_FEW, _FAR = 8, 200  # number of m and usual largest m of a quick look if draws are by class
 
 
 def state_of(truth: int, sampled: int, probability: float) -> State:
@@ -105,8 +106,12 @@ def where_to_look(
 ) -> tuple[int, list[int] | None]:
     """Return the largest m, and a list of m if each m needs its own computation, else None."""
     m_max = max(order.largest_m(sets, None, protocol), min(m, order.M_CAP))
-    few = sorted({*order.quick_ladder(m_max), m}) if protocol.anew else None
-    return m_max, few
+    if not protocol.anew:
+        return m_max, None
+    ladder = order.quick_ladder(m_max)
+    if protocol.design.by_class is not None:  # an m takes up to a second for each system
+        ladder = order.quick_ladder(min(m_max, max(m, _FAR)), _FEW)
+    return m_max, sorted({*ladder, m})
 
 
 @dataclass(frozen=True)

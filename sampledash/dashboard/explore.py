@@ -12,10 +12,12 @@ from sampledash.analyses import choices, theme
 from sampledash.analyses.explore import pictures, words
 from sampledash.analyses.explore import result as results
 from sampledash.analyses.explore.result import LARGEST_POSTERIOR, Question, Result
+from sampledash.catalogue import Catalogue
 from sampledash.dashboard import live, page, pins, sliders, state
 from sampledash.grids import LIVE, MOST, rank_grid
 from sampledash.report.numbers import count, decimal, percent
 from sampledash.report.sentences import cutoff_holds_all
+from sampledash.sampling import Sampling
 
 VIEWS: dict[str, int | None] = {"all ranks": None, "top 1,000": 1_000, "top 100": 100}
 TABS = ("One draw", "Law", "Family")
@@ -23,6 +25,7 @@ PICTURE = "explore_curves"
 FAMILY = (10, 100, 1_000)
 Before = Sequence[tuple[str, theme.Picture]]  # names and pictures of pinned settings
 MOST_DRAWS = 100_000
+_POPULARITY = "popularity"  # label of the scheme that old links name
 DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
 # Key of a further setting that links can hold -> its default.
 MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 30, "draws_seed": 1}
@@ -30,7 +33,12 @@ MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 30
 
 def show() -> None:
     """Draw the page."""
-    state.stamp()
+    asked = st.query_params
+    # Links of version 1 mean one number, the odds, by popularity; so do links that give odds.
+    if asked.get("scheme") == _POPULARITY and asked.get("v", "1" * ("odds" in asked)) == "1":
+        asked.update(scheme=choices.ODDS, v=state.VERSION)
+        st.rerun()
+    state.stamp({"scheme": (choices.SCHEMES, "")})
     with st.container(horizontal=True, vertical_alignment="center", key="above"):
         page.metric_chips()
         about = "All ranks on a logarithmic axis, or the first ones on an even axis."
@@ -51,6 +59,8 @@ def _answer() -> None:
     dim = problem is not None
     with headline:
         page.note(DEFAULTS)
+        if state.value("scheme") == choices.ODDS:
+            st.caption(words.say.odds_replaced(state.value("odds")))
         if result is not None:
             page.say(_sentence(result), dim=dim)
     if problem is not None:
@@ -106,7 +116,11 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
     }
     if sliders.uses_cutoff():
         stops["k"] = choices.stops(1, now.n, (1, 2, 3, 5))
-    if q.sampling.design.weighted:
+    if q.sampling.design.by_class is not None:
+        stops = {"rank": stops["rank"]}
+    elif isinstance(q.sampling, Catalogue):
+        stops |= {"zipf": [x / 20 for x in range(41)], "bestsellers": [x / 20 for x in range(21)]}
+    elif q.sampling.design.weighted:
         stops["odds"] = [x / 100 for x in choices.stops(1, 10_000)]
 
     def frame(key: str, number: float) -> live.Frame:
@@ -129,7 +143,7 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
 def _controls() -> sliders.Bar:
     """Draw the bar, with the choice of the metric in the sentence; return the bar."""
     numbers = ("m", "n", "k", "rank") if sliders.uses_cutoff() else ("m", "n", "rank")
-    bar = sliders.bar(*numbers, defaults=DEFAULTS)
+    bar = sliders.bar(*numbers, sets=choices.CATALOGUE, defaults=DEFAULTS)
     if len(chips := state.current().chips) > 1:
         with bar.row:
             about = "The metric of the sentence, the numbers and the tabs below."
@@ -141,13 +155,12 @@ def _controls() -> sliders.Bar:
 def _check() -> Question:
     """Return the settings as a question; raise a ValueError if a setting is invalid."""
     settings = state.current()
-    sampling, metrics = settings.sampling(), settings.metrics
-    m = sampling.m
-    if m > MOST:
-        raise ValueError(
-            f"m = {m} is more than this page draws: take m ≤ {MOST}, "
-            "or call sampledash.expected from Python"
-        )
+    sampling, metrics = settings.drawn(), settings.metrics
+    m, by_class = sampling.m, sampling.design.by_class is not None
+    if m > (most := LIVE if by_class else MOST):
+        by = f" {sampling.design.words}" * by_class
+        python = ", or call sampledash.expected from Python" * (not by_class)
+        raise ValueError(f"m = {m} is more than this page draws{by}: take m ≤ {most}{python}")
     if not metrics:
         raise ValueError("no metric is chosen: pick at least one above the picture")
     rank = int(state.value("rank", DEFAULTS))
@@ -160,12 +173,12 @@ def _question(settings: state.Settings, rank: int) -> Question:
     chip, metrics = state.value("focus", {"focus": None}), settings.metrics
     focus = metrics[settings.chips.index(chip)] if chip in settings.chips else metrics[0]
     top = VIEWS[state.value("view", DEFAULTS)]
-    return Question(metrics, settings.sampling(), rank, top, focus)
+    return Question(metrics, settings.drawn(), rank, top, focus)
 
 
 def _sentence(result: Result) -> str:
     q = result.question
-    return words.sentence(q.focus, q.rank, q.sampling, *result.at_rank(q.focus)[:2])
+    return words.sentence(q.focus, q.rank, q.sampling, *result.at_rank(q.focus))
 
 
 def _drawn(result: Result, dark: bool, before: Before = ()) -> theme.Picture:
@@ -180,7 +193,7 @@ def _drawn(result: Result, dark: bool, before: Before = ()) -> theme.Picture:
 def _numbers(result: Result) -> list[tuple[str, str, str]]:
     """Return label, value and meaning of the numbers below the picture."""
     q = result.question
-    exact, mean, std = result.at_rank(q.focus)
+    exact, mean, std = result.at_rank(q.focus)[:3]
     return [
         (f"{q.focus}, exact", percent(exact), "Over all candidates."),
         (f"{q.focus}, sampled", percent(mean), "Expectation over the draw of negatives."),
@@ -192,7 +205,9 @@ def _numbers(result: Result) -> list[tuple[str, str, str]]:
 def _why(result: Result) -> None:
     """Draw the formula of the expected metric, with the numbers of the picture put in."""
     q = result.question
-    exact, mean, _ = result.at_rank(q.focus)
+    exact, mean = result.at_rank(q.focus)[:2]
+    if isinstance(q.sampling, Catalogue):
+        st.markdown(words.say.catalogue(q.sampling))
     st.markdown(words.looks_like(q.focus, q.rank, q.sampling))
     for step in words.formula(q.focus, q.rank, q.sampling, exact, mean):
         st.latex(step)
@@ -218,12 +233,13 @@ def _one_draw(result: Result) -> None:
         seed = page.whole_number("Seed", "draws_seed", MORE["draws_seed"], help=about, **options)
     seen = results.sampled_ranks(sampling, rank, seed, done)
     last = int(seen[-1])
-    drawn = results.negatives(sampling, rank, last, seed, done)
     with catalogue:
         sentence = words.one_draw(focus, last - 1, sampling)
         st.markdown(sentence)
-        fig = pictures.catalogue(sampling.n, rank, drawn, dark=page.is_dark())
-        page.picture(fig, key="explore_catalogue", alt=sentence)
+        if isinstance(sampling, Sampling):
+            drawn = results.negatives(sampling, rank, last, seed, done)
+            fig = pictures.catalogue(sampling.n, rank, drawn, dark=page.is_dark())
+            page.picture(fig, key="explore_catalogue", alt=sentence)
     if done > 1:
         values = focus.of_above(seen - 1, sampling.m) * focus.scale(1)
         expected = result.at_rank(focus)[1]
@@ -243,6 +259,9 @@ def _law(result: Result) -> None:
     fig = pictures.law(p, k=q.focus.cut(s.m), mean=q.seen, dark=page.is_dark())
     alt = f"Law of the sampled rank of true rank {count(q.rank)}, mean {q.seen:.2f}."
     page.picture(fig, key="explore_law", alt=alt)
+    if isinstance(s, Catalogue):
+        st.caption("Turning it round (which true rank?) is shown for other negatives.")
+        return
     if s.n > LARGEST_POSTERIOR:
         most = count(LARGEST_POSTERIOR)
         st.caption(f"Turning it round (which true rank?) is shown up to n = {most}.")

@@ -11,8 +11,8 @@ from sampledash.analyses import choices
 from sampledash.analyses.consistency import words
 from sampledash.analyses.consistency.result import Question, Result, compute
 from sampledash.analyses.source import Source
-from sampledash.comparison.order import M_CAP, quick_ladder
-from sampledash.comparison.verdict import CODES
+from sampledash.comparison.order import M_CAP
+from sampledash.comparison.verdict import CODES, where_to_look
 from sampledash.correction import labelled, usable
 from sampledash.dashboard import page, state
 from sampledash.grids import LIVE
@@ -22,7 +22,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.report.escape import system_name
 from sampledash.report.numbers import count, span
 from sampledash.report.sentences import beware, headline, other_metrics
-from sampledash.schemes import SCHEMES, Design
+from sampledash.schemes import SCHEMES, Design, possible
 
 WEIGHTINGS: dict[str, Weighting] = {"instances": "instances", "relevant items": "relevant-items"}
 OTHERS = "other_metrics"
@@ -73,8 +73,8 @@ def check(source: Source) -> Question:
         raise ValueError("no metric is chosen: pick at least one above the picture")
     chosen = usable(state.value("correction", DEFAULTS), settings.gamma)
     options: Options = {"scheme": settings.scheme, "correction": chosen}
-    if SCHEMES[settings.scheme].weighted:
-        options["odds"] = settings.odds
+    if settings.design.weighted and settings.scheme not in possible(source.sets):
+        raise ValueError(words.TEXTS["no weights"])
     # The page has a widget for ties only if the ranks have ties, and one for the weighting only if
     # some instance has several relevant items. An old value of a missing widget is ignored.
     if any(x.has_ties for x in source.sets):
@@ -86,7 +86,7 @@ def check(source: Source) -> Question:
         question.protocol.check(ranks, settings.m)
     most = LIVE if question.fits else M_CAP
     if settings.m > most:
-        what = f"this page corrects with {chosen}" if most == LIVE else "this page looks at"
+        what = "this page computes anew" if question.fits else "this page looks at"
         raise ValueError(
             f"m = {settings.m} is more than {what}: take m <= {most}, "
             "or call sampledash.verdict from Python"
@@ -96,7 +96,7 @@ def check(source: Source) -> Question:
 
 def anew() -> bool:
     """Whether each m needs its own computation, such as the fit of a correction (Protocol.anew)."""
-    return labelled(state.value("correction", DEFAULTS), 1.0).kind.fitted or _design().varies
+    return labelled(state.value("correction", DEFAULTS), 1.0).kind.fitted or _design().anew
 
 
 def _design() -> Design:
@@ -143,7 +143,7 @@ def say(result: Result, x: int, *, dim: bool = False) -> None:
     word, icon, color = verdict(result, x)
     badge = f":{'gray' if dim else color}-badge[:material/{icon}: {word}] "
     page.say(headline(result, x, system_name), badge, dim=dim)
-    values = len(quick_ladder(result.m_max)) if q.fits else 0
+    values = len(where_to_look(q.sets, q.m, q.protocol)[1] or ())
     if others := other_metrics(result, x):
         with st.container(key=OTHERS):
             st.markdown(others)

@@ -381,25 +381,25 @@ def _found(trained: Source) -> tuple[Result, int] | None:
     if len(source.sets) < 2:
         sliders.bar("k", sampled=False)  # the sweeps of hyperparameters use k
         st.info("One system alone has no order: train a second one.")
-        _exact(source.sets, None)
+        _exact(trained.sets, None)
         return None
     page.metric_chips()
     place = st.container(key="lab_headline")
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff()]
-    sliders.bar(*numbers, n=judged.locked_n(source), late=numbers)
+    sliders.bar(*numbers, n=judged.locked_n(source), late=numbers, sets=source.sets)
     result, problem = judged.answered(source, "lab")
     with place:
         if problem is not None:
             problem.show()
     if result is None:
-        _exact(source.sets, None)
+        _exact(trained.sets, None)
         return None
     x = judged.chosen_metric(result, "Sentence and picture for", hidden=True)
     if problem is None:
         with place:
             judged.say(result, x)
     _slopes(result, x)
-    _exact(source.sets, result)
+    _exact(trained.sets, result)
     # Resampling takes seconds, so it is left out while a job is not done.
     if problem is None and not _busy():
         focus = Focus(result, x, result.worst_pair(x))

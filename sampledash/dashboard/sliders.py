@@ -6,7 +6,7 @@ With two Streamlit widgets for one number, changes would be lost: right after th
 one widget, the browser may still send the old value of the other widget.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,7 +38,8 @@ def bar(
     m: str = "",
     sampled: bool = True,
     late: Collection[str] = (),
-    defaults: Mapping[str, int] | None = None,
+    defaults: Mapping[str, Any] | None = None,
+    sets: Sequence[object] = (),
 ) -> Bar:
     """Draw the bar of sliders; return containers in the bar that the page fills later.
 
@@ -58,6 +59,9 @@ def bar(
         step takes longer than 0.1 seconds. Such a slider is labelled "on release".
     defaults
         Defaults of the numbers that are not in ``state.DEFAULTS``.
+    sets
+        Rank sets whose classes, strata or weights some schemes need, or ``choices.CATALOGUE`` if
+        the reader sets how popular items are; without them, these schemes are not offered.
     """
     state.lock(None if n is None else n[0])
     locked = {key: text for key, text in (("n", n[1] if n else ""), ("m", m)) if text}
@@ -67,9 +71,17 @@ def bar(
         row = st.container(key="bar_choices", horizontal=True, vertical_alignment="center")
     if sampled:
         with row:
-            label, offered = "Negatives are drawn", choices.SCHEMES
+            # The page says what the rank sets lack for a scheme that a link asks for.
+            asked = (state.value("scheme"), st.query_params.get("scheme")) if sets else ()
+            label, possible = "Negatives are drawn", choices.offered(sets)
+            offered = [name for name in choices.SCHEMES if name in possible or name in asked]
             chosen = page.segments(label, offered, "scheme", help=HELP["scheme"], hidden=True)
-        keys = (*keys, *["odds"] * SCHEMES[choices.SCHEMES[chosen]].weighted)
+        design, catalogue = SCHEMES[choices.SCHEMES[chosen]], sets is choices.CATALOGUE
+        if catalogue and chosen != choices.ODDS and not design.uniform:
+            keys = (*keys, "zipf", "bestsellers")
+            late = {*keys} - {"rank"} if design.by_class else late
+        elif design.weighted and (catalogue or not sets):
+            keys = (*keys, "odds")
     default = {**state.DEFAULTS, **(defaults or {})}
     with place:
         _draw("bar", keys, default, locked, late, lambda key: _bounds(key, keys))

@@ -22,12 +22,13 @@ from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestTy
 
 from sampledash import checks, schemes
 from sampledash.analyses import choices
+from sampledash.catalogue import Catalogue, Drawing
 from sampledash.metrics import Metric
 from sampledash.report import numbers as text
 from sampledash.report.templates import Sentences
 from sampledash.sampling import Sampling
 
-VERSION = "1"
+VERSION = "2"  # 1: popularity on Explore meant odds, with the same defaults otherwise
 say = Sentences(Path(__file__).with_suffix(".jinja"))
 
 # Settings that all pages share. Each key is the key of a widget and of its value in the address.
@@ -38,6 +39,8 @@ DEFAULTS: dict[str, Any] = {
     "gamma": 0.1,
     "scheme": schemes.SCHEMES[schemes.DEFAULT_SCHEME].label,
     "odds": 2.0,
+    "zipf": 0.8,
+    "bestsellers": 0.2,
     "metrics": ["Recall@k", "NDCG", "AP"],
 }
 
@@ -64,7 +67,14 @@ class Settings:
     gamma: float
     scheme: schemes.Scheme
     odds: float
+    zipf: float | None  # None if negatives are drawn by odds
+    bestsellers: float
     chips: tuple[str, ...]
+
+    @property
+    def design(self) -> schemes.Design:
+        """Properties of the sampling scheme."""
+        return schemes.SCHEMES[self.scheme]
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -76,9 +86,15 @@ class Settings:
         changed: dict[str, Any] = {key: number}
         return replace(self, **changed)
 
+    def drawn(self) -> Drawing:
+        """Return :meth:`sampling`, or a catalogue if the reader sets how popular its items are."""
+        if self.design.uniform or self.zipf is None:
+            return self.sampling()
+        return Catalogue(self.n, self.m, self.scheme, self.zipf, self.bestsellers)
+
     def sampling(self) -> Sampling:
         """Return the sampling of these settings; raise a ValueError if a setting is invalid."""
-        return Sampling(self.n, self.m, self.scheme, schemes.SCHEMES[self.scheme].odds(self.odds))
+        return Sampling(self.n, self.m, self.scheme, self.design.odds(self.odds))
 
 
 def value(key: str, defaults: Mapping[str, Any] = DEFAULTS) -> Any:
@@ -98,8 +114,11 @@ def current() -> Settings:
     """Return the current settings; call this function after the controls are drawn."""
     n, m, k = candidates(), int(value("m")), int(value("k"))
     scheme, odds = choices.SCHEMES[value("scheme")], float(value("odds"))
+    zipf = None if value("scheme") == choices.ODDS else float(value("zipf"))
     chips = tuple(chip for chip in choices.CHIPS if chip in value("metrics"))
-    return Settings(n, m, k, float(value("gamma")), scheme, odds, chips)
+    return Settings(
+        n, m, k, float(value("gamma")), scheme, odds, zipf, float(value("bestsellers")), chips
+    )
 
 
 def lock(n: int | None) -> None:
@@ -261,7 +280,7 @@ def link_complaints(
     sentences = [
         say.unread(key, params[key][-1][:30], _NUMBERS[key] is int) for key in _unread(params)
     ]
-    lists: Offered = {"metrics": (choices.CHIPS, []), "scheme": (choices.SCHEMES, "")}
+    lists: Offered = {"metrics": (choices.CHIPS, []), "scheme": (choices.offered(), "")}
     for key, (names, default) in {**lists, **(offered or {})}.items():
         several = isinstance(default, list)
         for raw in params.get(key, ())[0 if several else -1 :]:
@@ -269,7 +288,7 @@ def link_complaints(
                 instead = "left out" if several else f"{default} instead"
                 sentences.append(say.not_offered(key, raw[:30], instead, names))
     version = (*params.get("v", ()), VERSION)[0]
-    return sentences + [say.other_version(version[:10])] * (version != VERSION)
+    return sentences + [say.other_version(version[:10])] * (version not in {"1", VERSION})
 
 
 def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:

@@ -5,7 +5,7 @@ other items are tied with it. Items that the user has seen get the score −inf,
 no candidate.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -32,17 +32,19 @@ _BLOCK = 4 * 2**20
 _FEWEST = 16
 # Largest size of a block in bytes; with very many items, a block has fewer than _FEWEST users.
 _LARGEST = 64 * 2**20
+_DIGITS = 5  # decimals of the parts of items in a class of weight, so that files stay short
 _COMPARED = 2**18  # number of scores compared at a time, which fit into the processor's cache
 
 
 class _Counted(NamedTuple):
-    """User, best rank, ties, candidates and classes of each relevant item, sorted by user."""
+    """User, best rank, ties, candidates, classes and strata of each relevant item, by user."""
 
     user: Ints
     rank: Ints
     ties: Ints
     n: Ints
     classes: Floats | None
+    strata: Floats | None
 
 
 def rank(
@@ -113,7 +115,8 @@ def rank(
     require_candidates(split, held)
     seen = split.training.matrix if split.exclude_seen else None
     if isinstance(weights, str):
-        weights = _popularity(weights, split.training)
+        taken = np.bincount(split.training.item, minlength=split.training.n_items)
+        weights = popularity(weights, taken)
     counts = yield from _count(scores_of, held.matrix, seen, held.n_items, weights)
     facts = {
         "data": split.data[:16],
@@ -126,8 +129,11 @@ def rank(
     return _rank_set(system, counts, held.users, provenance)
 
 
-def _popularity(text: str, training: Interactions) -> Floats:
-    """Return the sampling weights of all items that a text such as ``popularity^0.75`` gives."""
+def popularity(text: str, taken: ArrayLike) -> Floats:
+    """Return the sampling weights of all items that a text such as ``popularity^0.75`` gives.
+
+    ``taken`` is the number of training interactions of each item.
+    """
     name, sign, power = text.partition("^")
     if name != _COUNTED:
         raise ValueError(
@@ -135,7 +141,7 @@ def _popularity(text: str, training: Interactions) -> Floats:
             f"{checks.shown(text)}"
         )
     alpha = checks.written("power of popularity", power if sign else "1", low=0, high=10)
-    return np.bincount(training.item, minlength=training.n_items).astype(np.float64) ** alpha
+    return np.asarray(taken, dtype=np.float64) ** alpha
 
 
 def require_candidates(split: Split, held: Interactions) -> None:
@@ -160,6 +166,7 @@ def ranks_from_scores(
     system: str = "scores",
     instances: ArrayLike | None = None,
     weights: ArrayLike | None = None,
+    strata: tuple[ArrayLike, Mapping[Any, ArrayLike]] | None = None,
 ) -> RankSet:
     """Return the ranks of relevant items, given the scores of a model for all items.
 
@@ -184,6 +191,10 @@ def ranks_from_scores(
     weights
         Sampling weight of each item, shape (n_items,), at least 0. The rank set then has
         ``classes``, so that negatives can be drawn by weight; users have one relevant item each.
+    strata
+        Label of the stratum of each item, shape (n_items,), or for each user (n_users, n_items),
+        and how many negatives are drawn from each label: a number, or one per user; inf if all are.
+        The rank set then has ``strata``. Users have one relevant item each.
 
     Returns
     -------
@@ -225,7 +236,8 @@ def ranks_from_scores(
     known = None if seen is None else _matrix("seen", seen, (users, items))
     labels = np.arange(1, users + 1) if instances is None else checks.labels("instances", instances)
     checks.length("instances", labels, users, f"one label for each of the {users:,} users")
-    return _rank_set(system, finish(_count(block, wanted, known, items, weights)), labels)
+    groups = None if strata is None else _strata_of(strata, wanted)
+    return _rank_set(system, finish(_count(block, wanted, known, items, weights, groups)), labels)
 
 
 def _count(
@@ -234,8 +246,9 @@ def _count(
     seen: csr_array | None,
     n_items: int,
     weights: ArrayLike | None,
+    strata: tuple[Ints, Floats] | None = None,
 ) -> Part[_Counted]:
-    """Return the best rank, ties, candidates and classes of each relevant item."""
+    """Return the best rank, ties, candidates, classes and strata of each relevant item."""
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = _users_of(relevant), relevant.indices.astype(np.int64)
     rank, ties = np.empty((2, len(item)), np.int64)
@@ -246,6 +259,10 @@ def _count(
         mine = parts[item]
         classes = np.zeros((len(item), 4, len(weight)))
         classes[:, NEGATIVES], classes[:, WEIGHT] = parts.sum(axis=0) - mine, weight
+    if strata is not None:
+        label, drawn = strata
+        groups = np.empty((len(item), 4, drawn.shape[1]))
+        groups[:, WEIGHT] = drawn[user]
     others = None if seen is None else _without(seen, relevant)
     step, at_once = _users_at_once(n_items), max(_COMPARED // n_items, 1)
     for start in range(0, users, step):
@@ -277,20 +294,58 @@ def _count(
                 classes[a:b, ABOVE] = higher.astype(np.float32) @ parts
                 if np.any(ties[a:b]):
                     classes[a:b, TIED] = equal.astype(np.float32) @ parts - mine[a:b]
+            if strata is not None:
+                equal[np.arange(b - a), item[a:b]] = False
+                real = theirs > -np.inf
+                real[np.arange(b - a), item[a:b]] = False
+                for c in range(groups.shape[2]):
+                    inside = (label if label.ndim == 1 else label[user[a:b]]) == c
+                    for part, some in ((ABOVE, higher), (TIED, equal), (NEGATIVES, real)):
+                        groups[a:b, part, c] = np.count_nonzero(some & inside, axis=1)
         yield TrainingProgress(stop / users)
     if len(user) > np.count_nonzero(np.diff(ends)):  # some users have several relevant items
         rank, ties = draw_shared_ties(user, rank, ties)
-    return _Counted(user, rank, ties, n, classes)
+    if classes is not None:
+        classes[:, :WEIGHT] = classes[:, :WEIGHT].round(_DIGITS)
+    return _Counted(user, rank, ties, n, classes, None if strata is None else groups)
+
+
+def _refuse_several(what: str, relevant: csr_array) -> None:
+    several = np.diff(relevant.indptr) > 1
+    if np.any(several):
+        raise ValueError(
+            f"{what} need one relevant item for each user, and user {int(np.argmax(several))} has "
+            f"several: leave the {what} out, or keep one relevant item of each user"
+        )
+
+
+def _strata_of(strata: Any, relevant: csr_array) -> tuple[Ints, Floats]:
+    """Return the number of each label, and how many negatives are drawn: (users, strata)."""
+    _refuse_several("strata", relevant)
+    pair = isinstance(strata, tuple) and len(strata) == 2 and isinstance(strata[1], Mapping)
+    given = checks.array_of("strata", strata[0] if pair else [])
+    users, items = relevant.shape
+    if given.shape not in ((items,), (users, items)):
+        raise ValueError(
+            f"strata must be a pair: a label for each of {items:,} items, or for each user and "
+            f"item, and a dictionary of the numbers drawn; got labels of shape {given.shape}"
+        )
+    labels, label = np.unique(given, return_inverse=True)
+    drawn = np.zeros((users, len(labels)))
+    for c, name in enumerate(labels.tolist()):
+        number = checks.array_of("strata", strata[1].get(name, ""))
+        if number.shape not in ((), (users,)) or number.dtype.kind not in "iuf":
+            raise ValueError(
+                f"strata gives {checks.shown(number.tolist())} as drawn from {checks.shown(name)}: "
+                f"give a number, or one for each of the {users:,} users; 0 if none is drawn"
+            )
+        drawn[:, c] = number
+    return label.reshape(given.shape), drawn
 
 
 def _classes_of(weights: ArrayLike, relevant: csr_array) -> tuple[NDArray[np.float32], Floats]:
     """Return :func:`classes_of` in single precision; check the weights and the relevant items."""
-    several = np.diff(relevant.indptr) > 1
-    if np.any(several):
-        raise ValueError(
-            f"weights need one relevant item for each user, and user {int(np.argmax(several))} has "
-            "several: leave the weights out, or keep one relevant item of each user"
-        )
+    _refuse_several("weights", relevant)
     array, items = checks.numbers("weights", weights), relevant.shape[1]
     checks.length("weights", array, items, f"a weight for each of the {items:,} items")
     parts, weight = classes_of(array)
@@ -387,6 +442,6 @@ def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
 
 
 def _rank_set(system: str, counts: _Counted, labels: NDArray[Any], provenance: str = "") -> RankSet:
-    user, rank, ties, n, classes = counts
-    more: dict[str, Any] = {"ties": ties, "classes": classes, "provenance": provenance}
-    return RankSet(system, rank, n, instances=labels[user], **more)
+    user, rank, ties, n, classes, strata = counts
+    more: dict[str, Any] = {"ties": ties, "classes": classes, "strata": strata}
+    return RankSet(system, rank, n, instances=labels[user], provenance=provenance, **more)

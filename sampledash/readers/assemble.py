@@ -435,6 +435,9 @@ def _rank_set(system: str, frame: pd.DataFrame, name: str, counted: bool) -> Ran
             counts=given.get("count"),
             beyond=given.get("beyond"),
             provenance=str(given["provenance"][0]) if "provenance" in given else "",
+            **{
+                role: np.stack(list(given[role])) for role in ("classes", "strata") if role in given
+            },
         )
     except ValueError as error:
         raise ReadError(f"{name}: {error}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import json
 import re
 import unicodedata
 from collections import Counter
@@ -38,6 +39,7 @@ ITEMS = (
 TIMES = "timestamp time ts unixtimestamp unixreviewtime datetime date"
 # Roles of columns that take little memory. Columns with the role None are not read.
 _CHEAP = (None, "system", "rank", "n_candidates", "count")
+_LONG = ("negatives", "adaptive", "classes", "strata")  # roles in files with a column of ranks
 _SHORT = 2**30  # the sum of two whole numbers below this limit fits in 32 bits
 
 
@@ -138,9 +140,9 @@ def source_of(
         runs = [bare(header) == "run" for header in headers]
         roles = ["repetition" if run else role for run, role in zip(runs, roles, strict=True)]
     if "rank" not in roles:
-        # Without a rank column, each column holds the ranks of one system. A column called m or
-        # adaptive then holds the ranks of a system of this name.
-        roles = [None if role in ("negatives", "adaptive") else role for role in roles]
+        # Without a rank column, each column holds the ranks of one system. A column called m,
+        # adaptive or strata then holds the ranks of a system of this name.
+        roles = [None if role in _LONG else role for role in roles]
     if "negatives" not in roles and bare(SAMPLED) not in map(bare, headers):
         # The ranks are true ranks, for which a column "adaptive" has no meaning and is ignored.
         roles = [None if role == "adaptive" else role for role in roles]
@@ -298,6 +300,48 @@ def counts(cells: pd.Series[Any], place: Place, what: str) -> Floats | None:
     return None if np.all(values == 1) else values
 
 
+def classes(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
+    """Return texts of :func:`classes_text` as arrays (4, classes), in an array of objects.
+
+    Rows with fewer classes than others get classes without items.
+    """
+    codes, texts = pd.factorize(cells)
+    arrays = [*map(_classes, texts), None]  # a blank cell has the code -1
+    if (i := first([arrays[code] is None for code in codes.tolist()])) is not None:
+        cell = cells.iloc[i]
+        got = "the cell is blank" if codes[i] < 0 else f"{shown(str(cell)[:40])} is not understood"
+        raise ReadError(f"{place(cells.index[i])}: {got}; write {what}")
+    most = max(array.shape[1] for array in arrays[:-1])
+    same = [np.pad(array, ((0, 0), (0, most - array.shape[1]))) for array in arrays[:-1]]
+    result = np.empty(len(cells), dtype=object)
+    result[:] = [same[code] for code in codes.tolist()]
+    return result
+
+
+def _classes(text: object) -> Any:
+    """Return the array (4, classes) that a text stands for, or None."""
+    try:
+        parts = json.loads(str(text))
+        array = np.array(np.broadcast_arrays(*(np.atleast_1d(np.float64(x)) for x in parts)))
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return None
+    return array if isinstance(parts, list) and array.ndim == 2 and len(array) == 4 else None
+
+
+def classes_text(classes: Floats) -> str:
+    """Return an array (4, classes) as JSON; one number stands for a list of equal numbers.
+
+    Examples
+    --------
+    >>> classes_text(np.array([[3, 0.5], [0, 0], [50, 9950], [50, np.inf]]))
+    '[[3,0.5],0,[50,9950],[50,Infinity]]'
+    """
+    *counts, last = classes.tolist()
+    short = [x if len(set(x)) > 1 else x[0] for x in counts]
+    text = json.dumps([*short, last], separators=(",", ":"))
+    return text.replace(".0,", ",").replace(".0]", "]")
+
+
 def yes_or_no(cells: pd.Series[Any], place: Place, what: str) -> NDArray[np.bool_]:
     """Return cells such as yes, no, true or 0 as booleans."""
     words = labels(cells, place, what)
@@ -328,6 +372,7 @@ def plain_integers(text: Any) -> NDArray[Any] | None:
     return compact([integers.to_numpy()]) if same else None
 
 
+_LISTS = "the lists [[above],[tied],[all],[last]] of numbers of items by class; last is the"
 #: What a column holds: whole or real numbers; text with few or many different values; or (if its
 #: header is unknown) text of unknown meaning.
 Holds = Literal["whole", "real", "few", "many", "unknown"]
@@ -371,6 +416,8 @@ ROLES: dict[str, Role] = {
                       "m n_negatives negatives num_negatives n_sampled"),
     "adaptive": Role(yes_or_no, "few", "whether the draw decided m",
                      "yes or no, whether what was drawn for a row decided its m", "adaptive"),
+    "classes": Role(classes, "few", "items by class of weight", f"{_LISTS} weight", "classes"),
+    "strata": Role(classes, "few", "items by stratum", f"{_LISTS} number drawn", "strata"),
     "provenance": Role(texts, "few", "where the ranks come from", "where the ranks come from",
                        "provenance"),
 }  # fmt: skip

@@ -383,6 +383,14 @@ def rank_scores(
     progress: Progress = lambda _: None,
 ) -> tuple[Table, list[str]]:
     """Return an Ibis expression for the true ranks, and sentences on what is left out."""
+    every, _, sentences = checked(engine, source, relevant, seen, progress)
+    return rank(every).order_by("system", "instance", "rank"), sentences
+
+
+def checked(
+    engine: Any, source: str, relevant: str | None, seen: str | None, progress: Progress
+) -> tuple[Table, Table | None, list[str]]:
+    """Return the scores as :func:`candidates` does, the pairs of ``seen``, and sentences."""
     name = Path(source).name
     scores = score_table(opened(engine, source), name, marked=relevant is None)
     pairs = [
@@ -393,7 +401,7 @@ def rank_scores(
         _refuse(scores, name, progress)
         sentences = left_out(name, _numbers_of(scores, every, pairs[0]))
         progress(0.7)
-    return rank(every).order_by("system", "instance", "rank"), sentences
+    return every, pairs[1], sentences
 
 
 def _refuse(scores: Table, name: str, progress: Progress) -> None:

@@ -19,6 +19,7 @@ from sampledash.comparison.order import TIED
 from sampledash.correction import Fit, parse_correction
 from sampledash.metrics import parse_metric
 from sampledash.rank_sets import RankSet
+from sampledash.readers.columns import classes_text
 from sampledash.report import escape
 from sampledash.report.numbers import listed, rounded
 from sampledash.sampling import Sampling
@@ -95,6 +96,7 @@ def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
             "n_candidates": ranks.n,
             "mass_above": ranks.mass_above,
             "count": ranks.counts,
+            **{name: _groups(sets, ranks, name) for name in ("classes", "strata")},
             "provenance": ranks.provenance,
         }
         parts.append(pd.DataFrame(columns, index=range(len(ranks))))
@@ -102,6 +104,13 @@ def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
     plain = {"ties": 0, "count": 1, "provenance": ""}
     idle = [name for name, usual in plain.items() if (table[name] == usual).all()]
     return table.drop(columns=idle).dropna(axis=1, how="all")
+
+
+def _groups(sets: Sequence[RankSet], ranks: RankSet, name: str) -> list[str] | None:
+    """Return texts of the classes or strata of the rows; None unless all rank sets have them."""
+    if any(getattr(x, name) is None for x in sets):
+        return None
+    return [classes_text(x) for x in getattr(ranks, name)]
 
 
 def _guarded(value: Any) -> str:

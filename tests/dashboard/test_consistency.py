@@ -245,7 +245,7 @@ def test_one_run_shows_the_chance_and_its_bounds(monkeypatch):
     for column in ("probability", "low", "high"):
         np.testing.assert_allclose(both[f"{column}_x"], both[f"{column}_y"], atol=1e-12)
     assert "if shared" in table(at.put("m", 200))  # once requested, the bounds follow m
-    at.segmented_control(key="scheme").set_value("popularity").run()
+    at.segmented_control(key="scheme").set_value("with replacement").run()
     assert "if shared" not in table(at)  # a change of the scheme removes the bounds
 
 
@@ -539,8 +539,8 @@ def test_a_shorter_list_leaves_others_exact_and_what_is_about_samples_is_left_ou
     (ends,) = at.table[1].value["95 % interval"].tolist()[:1]
     low, high = (float(x.replace("−", "-")) for x in ends.split(" to "))
     assert low == -high < -30
-    at = page(source="Paste ranks", ranks=TYPED, scheme="popularity", odds="4")
+    at = page(source="Paste ranks", ranks=TYPED, scheme="with replacement")
     assert "Negatives are drawn" not in [x.label for x in at.selectbox]
     assert "m, the scheme and the tabs about them are left out" in at.captions
     at.pick("source", "MovieLens 1M: X, Y, Z")
-    assert at.segmented_control(key="scheme").value == "popularity"
+    assert at.segmented_control(key="scheme").value == "with replacement"

@@ -8,7 +8,9 @@ import pytest
 import sampledash as sd
 from sampledash.analyses import choices
 from sampledash.analyses.explore import result as draws
+from sampledash.catalogue import Catalogue
 from sampledash.report.numbers import equals, percent
+from sampledash.schemes import SCHEMES
 from tests.dashboard.driver import Page, array
 
 # Section 4.2 of Krichene & Rendle 2020: n = 10,000, m = 99, with replacement, A at rank 100. Values
@@ -108,7 +110,7 @@ def test_bounds_of_sliders_follow_one_another_and_what_does_not_apply_is_hidden(
     at = page()
     assert not {field.key for field in at.number_input} & {"gamma", "odds"}
     at.segmented_control(key="scheme").set_value("popularity").run()
-    assert at.number_input(key="odds").value == 2
+    assert (at.slider("zipf")["high"], at.slider("bestsellers")["high"]) == (2, 1)
     at.button_group(key="metrics").set_value(["AP"]).run()
     assert "k" not in {field.key for field in at.number_input}
     at.button_group(key="metrics").set_value([]).run()
@@ -182,6 +184,43 @@ def test_the_negatives_of_a_draw_give_its_sampled_rank_and_more_keep_the_earlier
     assert np.sum(found < rank) == seen - 1
     if scheme == "without-replacement":
         assert len(np.unique(found)) == 99
+
+
+@pytest.mark.parametrize("scheme", ["popularity", "popularity-without-replacement"])
+def test_a_catalogue_drawn_by_popularity_is_shown_beside_uniform_negatives(scheme, monkeypatch):
+    given = {"n": "3000", "m": "60", "rank": "40", "zipf": "0.9", "bestsellers": "0.6"}
+    at = page(scheme=SCHEMES[scheme].label, metrics=["Recall@k"], tab="Law", why="true", **given)
+    catalogue = Catalogue(3_000, 60, scheme, zipf=0.9, bestsellers=0.6)
+    ((_, (p,)),) = catalogue.laws(np.array([39]))
+    uniform = float(sd.expected("Recall@10", 40, catalogue.uniform))
+    numbers = equals(float(p[:10].sum())), percent(uniform)
+    by = f"with 60 negatives drawn {SCHEMES[scheme].words}"
+    ends = f"Recall@10 {numbers[0]} {by}, {numbers[1]} if uniform; on all items 0.00 %."
+    assert at.headline == f"At rank 40, {ends}"
+    assert at.numbers["Recall@10, sampled"] == percent(float(p[:10].sum()))
+    assert at.numbers["Sampled rank, mean"] == f"{1 + p @ np.arange(61):.2f}"
+    curves = panel(at, "Recall@10")
+    ranks, y = curves["uniform negatives"]
+    expected = 100 * sd.expected("Recall@10", ranks.astype(int), catalogue.uniform)
+    np.testing.assert_allclose(y, expected, atol=1e-9)
+    assert "Of the items above, 60.00 % are the most popular of all" in at.said
+    late = {key for key in ("m", "n", "k", "rank", "zipf", "bestsellers") if at.slider(key)["late"]}
+    assert late == (set() if scheme == "popularity" else {"m", "n", "k", "zipf", "bestsellers"})
+    assert "Recall@10 uniform" in at.exports(monkeypatch)["Download data"].splitlines()[1]
+    # Equal weights are uniform draws.
+    assert at.put("zipf", 0.0).headline.count(percent(uniform)) == 2
+
+
+def test_a_link_with_odds_shows_their_curve_and_says_that_a_catalogue_has_replaced_them():
+    for query, odds in (({"odds": "1.5", "v": "1"}, 1.5), ({"v": "1"}, 2), ({"odds": "3"}, 3)):
+        at = page(scheme="popularity", m="20", metrics=["AP"], rank="900", **query)
+        mean = float(sd.expected("AP", 900, sd.Sampling(10_000, 20, "popularity", odds)))
+        assert f"AP {equals(mean)}" in at.headline
+        assert f"above the relevant one {odds:g} times as often as one below" in at.captions
+        assert page(**at.link).headline == at.headline
+    at.segmented_control(key="scheme").set_value("popularity").run()
+    assert "odds" not in at.captions
+    assert "if uniform" in at.headline
 
 
 def test_frames_stop_at_round_numbers_and_at_both_bounds():

@@ -21,6 +21,7 @@ from sampledash.analyses.estimate import review
 from sampledash.analyses.explore import words as explore
 from sampledash.analyses.lab import words as lab
 from sampledash.analyses.paper import words as paper
+from sampledash.catalogue import Catalogue
 from sampledash.correction import Fit
 from sampledash.dashboard import ranks, start
 from sampledash.lab.interactions import Interactions
@@ -34,6 +35,7 @@ SCHEMES = [("with-replacement", 1.0), ("without-replacement", 1.0), ("popularity
 METRICS = ["AUC", "AP", "NDCG", "NDCG@10", "Recall@10", "Precision@5"]
 AP, AUC, RECALL = (sd.parse_metric(name) for name in ("AP", "AUC", "Recall@10"))
 BV = sd.correction("BV", gamma=0.1)
+CATALOGUE = Catalogue(N, 100, "popularity", zipf=0.8, bestsellers=1.0)
 
 
 def like(said, wanted):
@@ -76,6 +78,9 @@ def test_no_sentence_is_longer_than_25_words_and_formulas_carry_the_numbers(sche
     cases = [(rank, n, 1000) for rank in (1, 2, 10**6) for n in (10**6, 10**9)]
     for rank, n, m in (*cases, *((rank, N, 99) for rank in (1, 2, 100, N))):
         sampling = sd.Sampling(n, m, *scheme)
+        for by in ("popularity", "popularity-without-replacement"):
+            long = explore.sentence(metric, rank, Catalogue(n, m, by, 0.8, 0.2), *[0.1] * 4)
+            assert len(long.split()) <= 25, long
         exact, mean = (float(f) for f in (metric(rank, n), sd.expected(metric, rank, sampling)))
         assert len(explore.sentence(metric, rank, sampling, exact, mean).split()) <= 25
         steps = explore.formula(metric, rank, sampling, exact, mean)

@@ -57,7 +57,12 @@ def _mean_root(values: Any) -> float:
 
 
 def most_of(focus: Focus) -> int:
-    """Return how many scores per instance suffice to rank all candidates of every instance."""
+    """Return how many scores per instance suffice to rank all candidates of every instance.
+
+    If each m takes long to compute, it is the largest m that the page looks at.
+    """
+    if focus.result.protocol.design.by_class is not None:
+        return focus.result.m_max
     return max(ranks.max_negatives for ranks in focus.sets)
 
 
@@ -75,6 +80,9 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
                 f"the price is {budget} scores per instance: take a whole number from 1 to {most}, "
                 "for which all candidates of the longest list can be ranked"
             )
+    design, weights = q.protocol.design, ("mass_above", "classes")
+    known = any(getattr(ranks, name) is not None for ranks in focus.sets for name in weights)
+    by_rank = design.by_class is None and not (design.weighted and known)
     options: Any = {key: x for key, x in q.options.items() if key != "correction"}
     proxies = {}
     if metric.k is not None or metric.share is not None:
@@ -84,7 +92,8 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
         if progress:
             progress(done / len(budgets))
         # Above the slider's budgets, corrections are left out, because each fit would take seconds.
-        options["corrections"] = CORRECTIONS if price <= BUDGETS[-1] else (SAMPLED,)
+        corrected = price <= BUDGETS[-1] and by_rank
+        options["corrections"] = CORRECTIONS if corrected else (SAMPLED,)
         make = partial(designs, metric, focus.sets, price, proxies=proxies, **options)
         key = "designs", q.source.key, metric, *focus.systems, price, repr(plain)
         by_price[price] = memory.cached(key, make, shared=focus.shared)

@@ -1,6 +1,6 @@
 """Pictures of the Explore page: metrics over the true rank, and distributions of sampled ranks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from sampledash.types import Floats, Ints
 
 def expected_curve(
     metric: Metric,
-    curves: tuple[Ints, Floats, Floats, Floats],
+    curves: Sequence[Any],
     *,
     m: int,
     at: int,
@@ -26,10 +26,11 @@ def expected_curve(
     """Draw the exact and the expected sampled metric over the true rank.
 
     ``curves`` holds up to 400 increasing ranks, and at each the exact metric, the expected metric
-    and the standard deviation, which a band shows, as shares (0 to 1). The rank ``at`` is marked if
-    it is one of these. If ``log``, the rank axis is logarithmic. The picture is one of ``panels``.
+    and the standard deviation, which a band shows, as shares (0 to 1); if negatives are drawn by
+    popularity, also the expected metric with uniform ones. The rank ``at`` is marked if it is one
+    of the ranks. If ``log``, the rank axis is logarithmic. The picture is one of ``panels``.
     """
-    (ranks, exact, mean, std), height = curves, 380 if panels <= 3 else 280
+    (ranks, exact, mean, std, *more), height = curves, 380 if panels <= 3 else 280
     # Each panel shows a single sampled metric, so no dash pattern is needed to distinguish metrics.
     c, style = theme.look(dark), theme.metric_line(metric, dark) | {"dash": "solid"}
     color = style["color"]
@@ -46,6 +47,12 @@ def expected_curve(
         theme.curve(*theme.steps(ranks, y_mean), style, f"sampled, m = {count(m)},"),
     ]
     names, heights, colors = ["sampled", "exact"], [y_mean, y_exact], [color, c.ink]
+    for uniform in more:
+        names = ["by popularity", "exact", "uniform"]
+        heights.append(theme.in_percent(uniform))
+        colors.append(c.muted)
+        line = {"color": c.muted, "width": 1.5}
+        data.append(theme.curve(*theme.steps(ranks, heights[-1]), line, "uniform negatives"))
     axes, place = _axes(ranks, log, top), np.log10 if log else np.asarray
     options: dict[str, Any] = {"height": height - 90}
     shapes = []

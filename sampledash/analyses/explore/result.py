@@ -1,6 +1,6 @@
 """Results of the Explore page: metrics over the true rank, and simulated draws of negatives."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -8,16 +8,18 @@ import numpy as np
 import pandas as pd
 
 from sampledash.analyses import memory
+from sampledash.catalogue import Catalogue, Drawing
 from sampledash.expectation import posterior as core_posterior
 from sampledash.grids import MOST, jumps, rank_grid
 from sampledash.metrics import Metric
 from sampledash.report.tables import as_csv
-from sampledash.sampling import Sampling, moments, pmf_chunks
+from sampledash.sampling import Sampling, moments
 from sampledash.types import Floats, Ints, Progress, frozen
 
-# Exact metric, expected sampled metric, standard deviation: shape (metrics, ranks), or numbers.
-Curves = tuple[Floats, Floats, Floats]
-Numbers = tuple[float, float, float]
+# Exact metric, expected sampled metric, its standard deviation and, for a catalogue, the expected
+# sampled metric with uniform negatives: each of the shape (metrics, ranks).
+Curves = tuple[Floats, ...]
+_PARTS = ("exact", "expected", "std", "uniform")
 
 # Largest n for which the posterior, which has a probability for every rank 1..n, is computed.
 LARGEST_POSTERIOR = 200_000
@@ -28,7 +30,7 @@ class Question:
     """Valid settings of the page; curves end at rank ``top``, or at rank n if ``top`` is None."""
 
     metrics: tuple[Metric, ...]
-    sampling: Sampling
+    sampling: Drawing
     rank: int
     top: int | None
     focus: Metric
@@ -41,7 +43,8 @@ class Question:
     @cached_property
     def ranks(self) -> Ints:
         """True ranks at which the curves are evaluated."""
-        keep = {rank for metric in self.metrics for rank in jumps(self.sampling, metric)}
+        both = {self.sampling, getattr(self.sampling, "uniform", self.sampling)}
+        keep = {rank for x in both for metric in self.metrics for rank in jumps(x, metric)}
         return rank_grid(self.sampling.n, top=self.top, keep=sorted(keep))
 
 
@@ -53,34 +56,31 @@ class Result:
     curves: Curves
     here: Curves
 
-    def at_rank(self, metric: Metric) -> Numbers:
-        """Return exact value, expected value and standard deviation at the chosen rank."""
+    def at_rank(self, metric: Metric) -> tuple[float, ...]:
+        """Return the values of a metric's curves at the chosen rank."""
         place = self.question.metrics.index(metric)
-        exact, mean, std = (float(part[place, 0]) for part in self.here)
-        return exact, mean, std
+        return tuple(float(part[place, 0]) for part in self.here)
 
-    def drawn(self, metric: Metric) -> tuple[Ints, Floats, Floats, Floats]:
-        """Return the ranks of the picture, and a metric's three curves at these ranks.
+    def drawn(self, metric: Metric) -> list[Any]:
+        """Return the ranks of the picture, and a metric's curves at these ranks.
 
         The chosen rank is inserted only here, because cached curves must not depend on it.
         """
         q, place = self.question, self.question.metrics.index(metric)
-        exact, mean, std = (part[place] for part in self.curves)
+        parts = [q.ranks, *(part[place] for part in self.curves)]
         at = int(np.searchsorted(q.ranks, q.rank))
         if at == len(q.ranks) or q.ranks[at] == q.rank:
-            return q.ranks, exact, mean, std
-        pairs = zip((exact, mean, std), self.at_rank(metric), strict=True)
-        exact, mean, std = (np.insert(part, at, value) for part, value in pairs)
-        return np.insert(q.ranks, at, q.rank), exact, mean, std
+            return parts
+        here = q.rank, *self.at_rank(metric)
+        return [np.insert(part, at, value) for part, value in zip(parts, here, strict=True)]
 
     def csv(self) -> str:
         """Return the curves as CSV text, one row for each rank in the picture."""
         q = self.question
         columns: dict[str, Any] = {"rank": self.drawn(q.focus)[0]}
         for metric in q.metrics:
-            _, exact, mean, std = self.drawn(metric)
-            values = {"exact": exact, "expected": mean, "std": std}
-            columns |= {f"{metric} {name}": part for name, part in values.items()}
+            parts = dict(zip(_PARTS, self.drawn(metric)[1:], strict=False))
+            columns |= {f"{metric} {name}": part for name, part in parts.items()}
         return f"# {q.sampling}\n" + as_csv(pd.DataFrame(columns))
 
 
@@ -91,28 +91,31 @@ def compute(q: Question, progress: Progress | None = None) -> Result:
 
 
 def curves(
-    metrics: tuple[Metric, ...], sampling: Sampling, ranks: Ints, progress: Progress | None = None
+    metrics: tuple[Metric, ...], sampling: Drawing, ranks: Ints, progress: Progress | None = None
 ) -> Curves:
     """Return the curves at ``ranks``; all metrics share the distributions of the sampled rank."""
 
     def make() -> Curves:
         values = [metric.of_one(np.arange(sampling.m + 1), sampling.m) for metric in metrics]
         mean, variance = np.empty((2, len(metrics), len(ranks)))
-        for rows, p in pmf_chunks(sampling.scheme, sampling.m, *sampling.weights(ranks)):
+        for rows, p in sampling.laws(ranks - 1):
             if progress is not None:
                 progress(rows.start / len(ranks))
             for place, vector in enumerate(values):
                 mean[place, rows], variance[place, rows] = moments(p, vector)
         exact = np.array([metric(ranks, sampling.n) for metric in metrics])
-        return frozen(exact), frozen(mean), frozen(np.sqrt(variance))
+        found = frozen(exact), frozen(mean), frozen(np.sqrt(variance))
+        if isinstance(sampling, Catalogue):
+            return *found, curves(metrics, sampling.uniform, ranks)[1]
+        return found
 
     return memory.cached(("curves", metrics, sampling, ranks.tobytes()), make, shared=True)
 
 
-def law(sampling: Sampling, rank: int) -> Floats:
+def law(sampling: Drawing, rank: int) -> Floats:
     """Return the distribution of the sampled rank, given the true rank: shape (m + 1,)."""
-    key = "law", sampling, rank
-    return memory.cached(key, lambda: frozen(sampling.pmf(rank)), shared=True)
+    ((_, p),) = sampling.laws(np.array([rank - 1]))
+    return frozen(p[0])
 
 
 def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
@@ -136,13 +139,14 @@ def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict
         if m == s.n - 1 and s.design.distinct:
             values[m] = metric(both, s.n)  # the sample holds all negatives: the metric is exact
         else:
-            values[m] = curves((metric,), Sampling(s.n, m, s.scheme, s.odds), both)[1][0]
+            values[m] = curves((metric,), replace(s, m=m), both)[1][0]
     return {m: y[:-1] for m, y in values.items()}, {m: float(y[-1]) for m, y in values.items()}
 
 
-def sampled_ranks(sampling: Sampling, rank: int, seed: int, draws: int) -> Ints:
+def sampled_ranks(sampling: Drawing, rank: int, seed: int, draws: int) -> Ints:
     """Return sampled ranks; for the same ``seed``, more ``draws`` only append further ranks."""
-    return sampling.draw(np.full(draws, rank), np.random.default_rng(seed))
+    chances = law(sampling, rank)
+    return np.random.default_rng(seed).choice(len(chances), draws, p=chances) + 1
 
 
 def negatives(sampling: Sampling, rank: int, sampled_rank: int, seed: int, draw: int) -> Ints:

@@ -2,32 +2,37 @@
 
 from pathlib import Path
 
+from sampledash.catalogue import Catalogue, Drawing
 from sampledash.metrics import Metric
 from sampledash.report import sentences
 from sampledash.report.numbers import SAME
 from sampledash.report.templates import Sentences, inline, template
-from sampledash.sampling import Sampling
 
 say = Sentences(Path(__file__).with_suffix(".jinja"))
 
 
-def sentence(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: float) -> str:
-    """Return the page's main sentence: expected sampled and exact metric, in up to 25 words."""
+def sentence(metric: Metric, rank: int, sampling: Drawing, *values: float) -> str:
+    """Return the page's main sentence on the values of ``Result.at_rank``, in up to 25 words."""
+    if isinstance(sampling, Catalogue):
+        return say.by_popularity(metric, rank, sampling, *values)
+    exact, mean = values[:2]
     start = sentences.say.drawn(sampling)
     return say.sentence(metric, rank, start, exact, mean, same=abs(exact - mean) < SAME)
 
 
-def looks_like(metric: Metric, rank: int, sampling: Sampling) -> str:
+def looks_like(metric: Metric, rank: int, sampling: Drawing) -> str:
     """Return sentences on the expected sampled rank, and on its consequence for the metric."""
     drawn = sampling.drawn * float(sampling.share_above(rank))
     by_share = metric.linear or metric.share is not None
     return say.looks_like(metric, rank, sampling, drawn, by_share)
 
 
-def formula(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: float) -> list[str]:
+def formula(metric: Metric, rank: int, sampling: Drawing, exact: float, mean: float) -> list[str]:
     """Return in TeX, with numbers, the steps from the true rank to the expected sampled metric."""
     above, below = (float(x) for x in sampling.weights(rank))
     numbers = {"n": sampling.n, "m": sampling.m, "rank": rank, "above": above, "below": below}
+    if isinstance(sampling, Catalogue):
+        numbers["top"] = sampling.bestsellers * (rank - 1)
     numbers |= {"share": float(sampling.share_above(rank)), "drawn": sampling.drawn}
     law = inline(sampling.design.law).render(numbers)
     steps = template(Path(__file__).with_name("formula.tex.jinja")).render(
@@ -36,13 +41,13 @@ def formula(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: f
     return steps.splitlines()
 
 
-def one_draw(metric: Metric, above: int, sampling: Sampling) -> str:
+def one_draw(metric: Metric, above: int, sampling: Drawing) -> str:
     """Return a sentence on one sample: negatives above the relevant item, sampled rank, metric."""
     value = float(metric.of_above(above, sampling.m)) * metric.scale(1)
     return say.one_draw(metric, above, sampling.m, value)
 
 
-def law(metric: Metric, rank: int, sampling: Sampling, p: list[float]) -> str:
+def law(metric: Metric, rank: int, sampling: Drawing, p: list[float]) -> str:
     """Return a sentence on the chance of a sampled rank up to k; without a cutoff, of rank 1."""
     k = metric.cut(sampling.m) or 1
     return say.law(rank, sampling, k, min(1.0, sum(p[:k])))

@@ -23,7 +23,7 @@ from sampledash.lab.splits import Split
 from sampledash.metrics import metric
 from sampledash.protocol import Protocol
 from sampledash.rank_sets import RankSet
-from sampledash.schemes import SCHEMES, usual_first
+from sampledash.schemes import SCHEMES, possible
 from sampledash.types import Progress
 
 #: Menu entry -> text of a recommender with the papers' hyperparameters, which the user can edit.
@@ -114,7 +114,7 @@ def by_design(verdict: Result, x: int, sets: Sequence[RankSet], progress: Progre
     out unless all ``sets``, which are those of the verdict, have ``classes``.
     """
     weighed, metrics = all(ranks.classes is not None for ranks in sets), verdict.metrics
-    names = [name for name in usual_first() if SCHEMES[name].uniform or weighed]
+    names = [name for name in possible(sets) if SCHEMES[name].uniform or weighed]
     table = pd.DataFrame({ALL: verdict.exact[:, x]}, index=list(verdict.systems))
     for place, name in enumerate(names):
         drawn = Protocol.of({**verdict.question.options, "scheme": name, "correction": None})

@@ -39,7 +39,7 @@ MOST_RANKS = 12  # largest number of ranks of a system that the counterexample s
 
 def show() -> None:
     """Draw the page: the choice of ranks, then the result."""
-    state.stamp(ranks.OFFERED)
+    state.stamp({**ranks.OFFERED, "scheme": (choices.SCHEMES, "")})
     # The choice of ranks comes first, because it decides n.
     with st.container(key="above"):
         source, problem = ranks.choose()
@@ -78,7 +78,8 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
     top = st.container(key="headline")
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff()]
     numbers += ["gamma"] * weighs(state.value("correction", DEFAULTS))
-    row, beside = sliders.bar(*numbers, n=lock, late=["k", "gamma", *["m"] * judged.anew()])
+    late, sets = ["k", "gamma", *["m"] * judged.anew()], () if source is None else source.sets
+    row, beside = sliders.bar(*numbers, n=lock, late=late, sets=sets)
     result = None
     if source is not None:
         result, wrong = judged.answered(source, "consistency")
@@ -307,17 +308,20 @@ def _why(focus: Focus) -> None:
     for step in words.formula(str(metric), question.m, instances):
         st.latex(step)
     st.caption(words.TEXTS["definition"])
-    st.markdown(f"#### Smallest counterexample for {metric}, uncorrected")
     protocol, n = question.protocol, max(int(x.n.max()) for x in question.sets)
+    if not protocol.design.uniform:
+        st.markdown(words.TEXTS["not by rank"].format(words=protocol.design.words))
+        return
+    st.markdown(f"#### Smallest counterexample for {metric}, uncorrected")
     m = min(question.m, n - 1) if protocol.design.distinct else question.m
-    sampling = Sampling(n, m, protocol.scheme, protocol.odds)
+    sampling = Sampling(n, m, protocol.scheme)
     make = partial(counterexample, metric, sampling)
     sets = memory.cached(("counterexample", metric, sampling), make, shared=True)
     if sets is None:
         every = metric.linear and not protocol.design.weighted
         st.markdown(words.TEXTS["no counterexample" if every else "none"].format(metric=metric))
         return
-    plain = Protocol.of({"scheme": protocol.scheme, "odds": protocol.odds})
+    plain = Protocol.of({"scheme": protocol.scheme})
     names = [x.system for x in sets]
     st.markdown(words.say.counterexample(*names, metric, m))
     every_rank = [np.repeat(x.ranks, x.counts.astype(int)).tolist() for x in sets]

@@ -9,6 +9,7 @@ const SCROLL = 6;  // pixels that a finger moves along the rail before the thumb
 const GRIP = 14;  // pixels; a press nearer to the thumb does not move the thumb to the pointer
 const NOUGHT = 0.06;  // share of the rail that stands for 0, if the number can be 0
 const STEPS = [1, 2, 5];
+const FINE = 0.01;  // step of a number on an even scale
 const fieldOf = (name) => document.querySelector(`.st-key-${name} input`);
 const enter = (field, text) => {  // uses the native setter, or else React sees no change
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, text);
@@ -22,7 +23,7 @@ const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 const tidy = (value) => Number(value.toPrecision(12));
 // Small numbers are written as Python writes them (report.numbers.gamma).
 const small = (x) => x && Math.abs(x) < 1e-4 ? x.toExponential() : String(x);
-const written = { count: (x) => x.toLocaleString("en-US"), gamma: small };
+const written = { count: (x) => x.toLocaleString("en-US"), gamma: small, even: String };
 // Returns the number with the fewest digits between two positive numbers.
 const roundest = (low, high) => {
   for (let power = Math.floor(Math.log10(high)); ; power -= 1) {
@@ -82,6 +83,7 @@ class Slider {
   place(number) {
     const { low, high } = this;
     if (high <= low) return 0.5;
+    if (this.kind === "even") return (clamp(number, low, high) - low) / (high - low);
     const start = low > 0 ? 0 : NOUGHT, least = low > 0 ? low : this.least;
     if (number < least) return 0;
     const share = Math.log(clamp(number, least, high) / least) / Math.log(high / least);
@@ -92,6 +94,7 @@ class Slider {
     const { low, high } = this, start = low > 0 ? 0 : NOUGHT, least = low > 0 ? low : this.least;
     if (share <= 0 || share < start / 2) return low;
     if (share >= 1) return high;
+    if (this.kind === "even") return tidy(Math.round((low + share * (high - low)) / FINE) * FINE);
     const half = 0.5 / (this.rail.clientWidth - 2 * EDGE);
     const number = (x) => least * (high / least) ** ((clamp(x, start, 1) - start) / (1 - start));
     const [from, to] = [number(share - half), number(share + half)];
@@ -177,6 +180,10 @@ class Slider {
     if (!/^(Arrow|Page|Home$|End$)/.test(key)) return;
     event.preventDefault();
     if (key === "Home" || key === "End") return this.move(key === "Home" ? low : high);
+    if (kind === "even") {
+      const step = FINE * (event.shiftKey ? 1 : page ? 25 : 5) * (up ? 1 : -1);
+      return this.move(clamp(tidy(Math.round((number + step) / FINE) * FINE), low, high));
+    }
     if (number <= 0) return up && this.move(least);
     if (!up && number <= least && low === 0) return this.move(0);
     const one = event.shiftKey && kind === "count" && !page;

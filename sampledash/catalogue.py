@@ -1,0 +1,154 @@
+r"""A catalogue whose items differ in popularity: negatives are drawn by popularity.
+
+Of n - 1 negatives, the j-th most popular one has the sampling weight :math:`j^{-s}` (Zipf). Of the
+a negatives ranked above the relevant item, t = b a are the most popular ones of the catalogue; the
+others are a random part of all less popular ones. If b a is not whole, t is one of the two numbers
+around it, and b a on average. If b = 0, the ranking ignores popularity; if b = 1, it is the
+bestseller list.
+
+With replacement, a drawn item is above with the probability :math:`q = Q + (1 - Q)(a - t)/(n-1-t)`,
+where Q is the t items' share of the sampling weight, and the number above is Binomial(m, q). This
+takes the weight of the random part at its mean. Without replacement the distribution is exact: let
+T of the m drawn items be among the t most popular ones (:mod:`sampledash.by_weight`). All sets of
+a - t less popular items are equally likely to be above, so of the m - T less popular drawn ones,
+Hypergeometric(n - 1 - t, a - t, m - T) are above, whatever their weights.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import boxcox
+
+from sampledash import by_weight, checks
+from sampledash.sampling import Sampling, over_sizes, pmf
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme
+from sampledash.types import Floats, Ints
+
+_FIRST = 64  # weights of so many items are added one by one
+_SINGLE, _NODES = 32, 64  # items with a class of their own, and further classes, on a log scale
+_SMALL = 16  # up to so many probabilities have an error below 1e-12, others below 1e-4
+_REPEATED: Scheme = "with-replacement"
+_ROWS = 32  # number of ranks whose numbers of popular drawn items are similar
+_NOTHING = 1e-14  # numbers of popular drawn items with at most this probability are ignored
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """How negatives are drawn from a catalogue whose items differ in popularity.
+
+    Attributes
+    ----------
+    n, m, scheme
+        As in :class:`~sampledash.Sampling`; the scheme draws items by weight.
+    zipf
+        Exponent s of the sampling weight of the j-th most popular negative; 0 is uniform.
+    bestsellers
+        What part of the items ranked above the relevant item are the catalogue's most popular.
+    """
+
+    n: int
+    m: int
+    scheme: Scheme
+    zipf: float
+    bestsellers: float
+
+    def __post_init__(self) -> None:
+        checks.real("Zipf exponent", self.zipf, low=0, high=2)
+        checks.real("bestsellers", self.bestsellers, low=0, high=1)
+        _ = self.uniform  # checks n and m
+
+    @property
+    def design(self) -> Design:
+        """Properties of the sampling scheme."""
+        return SCHEMES[self.scheme]
+
+    @property
+    def uniform(self) -> Sampling:
+        """The sampling of as many negatives if all items are equally likely to be drawn."""
+        return Sampling(self.n, self.m, DEFAULT_SCHEME if self.design.distinct else _REPEATED)
+
+    @property
+    def drawn(self) -> float:
+        """Number of ranked negatives."""
+        return self.m
+
+    def __str__(self) -> str:
+        which = f"Zipf exponent = {self.zipf:g}, bestsellers = {self.bestsellers:g}"
+        return f"n = {self.n}, m = {self.m}, {self.scheme}, {which}"
+
+    def share(self, items: ArrayLike) -> Floats:
+        """Return the share of the sampling weight of so many most popular items."""
+        return np.asarray(self._weight(items) / self._weight(self.n - 1))
+
+    def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
+        """Return the shares of the sampling weight above and below each true rank, in 1..n."""
+        above = checks.ranks("rank", rank, np.asarray(self.n)) - 1
+        high, low = np.zeros((2, *above.shape))
+        for part, top in self._popular(above):
+            left = (1 - self.share(top)) / np.maximum(self.n - 1 - top, 1)
+            high += part * (self.share(top) + left * (above - top))
+            low += part * left * (self.n - 1 - above)
+        return high, low
+
+    def _popular(self, above: Floats | Ints) -> list[tuple[Floats, Floats]]:
+        """Return the whole numbers around t = b a, each after its weight in their mean t."""
+        most = np.asarray(above, dtype=np.float64)
+        top = self.bestsellers * most
+        low = np.floor(top)
+        return [(1 - top + low, low), (top - low, np.minimum(low + 1, most))]
+
+    def share_above(self, rank: int) -> float:
+        """Return the expected share of drawn items that are above this true rank."""
+        ((_, p),) = self.laws(np.array([rank - 1]))
+        return float(p[0] @ np.arange(self.m + 1)) / self.m
+
+    def laws(self, above: Floats | Ints) -> Iterator[tuple[slice, Floats]]:
+        """Yield all rows, and the distribution of the number drawn above: (rows, m + 1)."""
+        m, total, rows = self.m, self.n - 1, len(above)
+        if not self.design.distinct:
+            yield slice(0, None), pmf(self.scheme, m, *self.weights(above + 1))
+            return
+        part, top = np.hstack(self._popular(above))
+        twice = np.tile(above, 2)
+        tops, row = np.unique(top, return_inverse=True)
+        # chances[:, d]: d of the drawn items are not among the most popular ones.
+        chances = by_weight.law(self._classes(tops), m, small=_SMALL)[row, ::-1]
+        result, sizes = np.zeros((len(top), m + 1)), np.minimum(total - top, m)
+        for size in np.unique(sizes).astype(np.int64).tolist():
+            at = np.flatnonzero(sizes == size)
+            for some in np.array_split(at, len(at) // _ROWS + 1):
+                likely = np.any(chances[some, : size + 1] > _NOTHING, axis=0)
+                most = int(np.flatnonzero(likely)[-1])
+                drawn = pmf(DEFAULT_SCHEME, most, total - twice[some], twice[some] - top[some])
+                drawn = over_sizes(drawn, chances[some, : most + 1])
+                result[some, m - most :] = drawn[:, ::-1]
+        result *= (part / result.sum(axis=1))[:, None]
+        yield slice(0, None), result[:rows] + result[rows:]
+
+    def _weight(self, items: ArrayLike) -> Floats:
+        """Return the sum of the sampling weights of so many most popular items."""
+        s, number = self.zipf, np.asarray(items, dtype=np.float64)
+        first = np.append(0.0, np.cumsum(np.arange(1.0, _FIRST + 1) ** -s))
+
+        def primitive(x: Floats) -> Floats:  # of the Euler-Maclaurin formula
+            return np.asarray(boxcox(x, 1 - s) + x**-s / 2 - s / 12 * x ** (-s - 1))
+
+        rest = primitive(np.maximum(number, _FIRST)) - primitive(np.array(float(_FIRST)))
+        return np.asarray(first[np.minimum(number, _FIRST).astype(np.int64)] + rest)
+
+    def _classes(self, tops: Floats) -> Floats:
+        """Return classes for :func:`by_weight.law`: the ``tops`` most popular items are above.
+
+        A class holds neighbours in popularity, and has the mean of their weights.
+        """
+        total = float(self.n - 1)
+        ends = np.r_[np.arange(_SINGLE), np.geomspace(_SINGLE, total, _NODES).round(), total, tops]
+        ends = np.unique(np.minimum(ends, total))
+        number, sums = np.diff(ends), np.diff(self._weight(ends))
+        above = number * (ends[1:] <= tops[:, None])
+        return np.stack(np.broadcast_arrays(above, 0.0, number, sums / number), axis=1)
+
+
+Drawing = Sampling | Catalogue  # how the negatives of an instance with one relevant item are drawn

@@ -1,0 +1,106 @@
+r"""Sampled ranks if a number of negatives is drawn from each stratum, without replacement.
+
+The candidates of an instance fall into strata, such as items of the user's history and all others.
+Of the :math:`N_c` negatives of stratum c, of which :math:`a_c` are above the relevant item and
+:math:`t_c` tied with it, :math:`m_c` are drawn. Put each tied item above with probability u: of the
+tied ones, :math:`J_c`, a binomial number, are above, and the number of drawn items above is
+
+.. math:: A \mid u = \sum_c \mathrm{Hypergeometric}(N_c,\, a_c + J_c,\, m_c).
+
+The mean over u in 0..1 puts the tied items in random order. Its integrand is a polynomial in u, of
+which a Gauss-Legendre rule gives the exact mean.
+"""
+
+import numpy as np
+from scipy.fft import irfft, rfft
+from scipy.special import gammaln, xlog1py, xlogy
+
+from sampledash.types import Floats
+
+_ROOM = 1 << 22  # approximate largest number of probabilities in memory
+_NOTHING = 1e-15  # smaller probabilities are rounding errors of the transforms
+_EXACT = 1e-9  # a number of draws this close to a whole number is whole
+
+
+def allot(negatives: Floats, drawn: Floats, m: int) -> Floats:
+    """Return how many of m negatives come from each stratum: (instances, strata).
+
+    If the numbers ``drawn`` add up to m, these numbers. In general, strata of which at least all
+    items are to be drawn come first, in proportion to their size if m is smaller. The others share
+    the rest in proportion to ``drawn``, at most their size: whole parts, then one more for the
+    largest remainders. Strata with ``drawn`` 0 come last, in proportion to their size.
+    """
+    result, left = np.zeros(negatives.shape), np.full(len(negatives), float(m))
+    whole, never = drawn >= negatives, drawn == 0
+    for members in (whole, ~whole & ~never, ~whole & never):
+        size = np.where(members, negatives, 0)
+        weight = np.where(whole | never, size, np.where(members, drawn, 0))
+        wanted = np.minimum(left, size.sum(axis=1))
+        result += _in_proportion(wanted, weight, size)
+        left -= wanted
+    return result
+
+
+def _in_proportion(total: Floats, weight: Floats, size: Floats) -> Floats:
+    """Return whole numbers of the given totals, in proportion to ``weight`` but up to ``size``."""
+    quota = np.zeros(size.shape)
+    for _ in range(size.shape[1]):
+        share = np.where(quota < size, weight, 0)
+        share /= np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
+        quota = np.minimum(quota + (total - quota.sum(axis=1))[:, None] * share, size)
+    numbers = np.floor(quota + _EXACT)
+    place = np.argsort(np.argsort(numbers - quota, axis=1, kind="stable"), axis=1)
+    return np.asarray(numbers + (place < np.rint(total - numbers.sum(axis=1))[:, None]))
+
+
+def law(strata: Floats, m: int) -> Floats:
+    """Return the distribution of the number of sampled items above: (instances, m + 1).
+
+    Parameters
+    ----------
+    strata
+        For each instance and stratum, the number of negatives above the relevant item, tied with
+        it, in all, and the number that is drawn: (instances, 4, strata). Tied items are in random
+        order.
+    m
+        Number of sampled negatives, which :func:`allot` divides; all of them if there are fewer.
+    """
+    above, tied, negatives, drawn = (strata[:, part] for part in range(4))
+    drawn = allot(negatives, drawn, m)
+    rows = np.empty((len(strata), m + 1))
+    patterns, pattern = np.unique(tied, axis=0, return_inverse=True)
+    for number, ties in enumerate(patterns.astype(np.int64)):
+        nodes, weights = np.polynomial.legendre.leggauss(min(ties.sum(), m) // 2 + 1)
+        members = np.flatnonzero(pattern.ravel() == number)
+        step = max(1, _ROOM // ((ties.max() + len(nodes) + 1) * (m + 1)))
+        for start in range(0, len(members), step):
+            at = members[start : start + step]
+            waves = np.ones((len(nodes), len(at), (m + 1) // 2 + 1), dtype=complex)
+            for c, most in enumerate(ties.tolist()):
+                high = above[at, c, None] + np.arange(most + 1)
+                p = _hypergeometric(m, drawn[at, c], high, negatives[at, c])
+                waves *= rfft(np.tensordot(_binomial(most, (nodes + 1) / 2), p, (1, 1)))
+            rows[at] = np.tensordot(weights / 2, irfft(waves, m + 1), 1)
+    rows[rows < _NOTHING] = 0.0
+    return rows
+
+
+def _binomial(n: int, p: Floats) -> Floats:
+    """Return Binomial(n, p) probabilities of 0..n, (len(p), n + 1)."""
+    j, p = np.arange(n + 1), p[:, None]
+    ways = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1)
+    return np.asarray(np.exp(ways + xlogy(j, p) + xlog1py(n - j, -p)))
+
+
+def _hypergeometric(m: int, drawn: Floats, high: Floats, negatives: Floats) -> Floats:
+    """Return P(s of the drawn items are high) for s in 0..m; ``high`` has (instances, numbers)."""
+    drawn, negatives, high = drawn[:, None, None], negatives[:, None, None], high[..., None]
+    others = negatives - high
+    low, top = np.maximum(drawn - others, 0), np.minimum(drawn, high)
+    s = np.arange(m + 1)
+    # The ratio of the probabilities of s and s - 1; between low and top, no factor is 0.
+    steps = (high - s + 1) * (drawn - s + 1), s * (others - drawn + s)
+    within = (s > low) & (s <= top)
+    logs = np.cumsum(np.log(np.divide(*steps, out=np.ones(within.shape), where=within)), axis=-1)
+    p = np.exp(logs - logs.max(axis=-1, keepdims=True)) * ((s >= low) & (s <= top))
+    return np.asarray(p / p.sum(axis=-1, keepdims=True))
