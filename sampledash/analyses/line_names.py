@@ -16,6 +16,7 @@ _PLACES = 60  # number of positions along the x axis at which a name is tried
 # Costs of covering a name or leaving the plot, and of standing a row away from the point of the
 # line; covering a piece of a line costs 1.
 _BLOCKED, _FAR = 100, 5
+_WRONG = 30  # cost of standing nearer to another line
 
 
 def name_at(
@@ -95,7 +96,10 @@ def names_at(
         near = np.fmin.reduce(away, axis=0, initial=60)[place]
         far = (row > 0) | (row < -1)
         cost = overlap.all(axis=0) @ costs + _BLOCKED * outside + _FAR * far - 0.1 * near
-        best = int(np.argmin(cost))
+        # Names at one x must not be read as the name of another line.
+        own, there = np.abs(low + high / 2 - y[place]), np.array(lines)[:, place]
+        nearer = np.nanmin(np.abs(low + high / 2 - there), axis=0) < own
+        best = int(np.argmin(cost + _WRONG * (nearer & (only is not None))))
         boxes, costs = np.column_stack([boxes, box[:, best]]), np.append(costs, _BLOCKED)
         spot, begins, below = place[best], bool(right[best]), row[best] < 0
         anchors = {
@@ -104,9 +108,9 @@ def names_at(
         }
         shifts: dict[str, float] = {"xshift": _GAP if begins else -_GAP}
         shifts["yshift"] = float(low[best] - y[spot] + high * below)
-        there = float(up[0] + y[spot] / height * (up[1] - up[0]))
+        level = float(up[0] + y[spot] / height * (up[1] - up[0]))
         style = {"font": theme.halo(color), "align": "left", **anchors, **shifts}
-        notes.append(theme.note(float(at[spot]), there, name, **style))
+        notes.append(theme.note(float(at[spot]), level, name, **style))
     return notes
 
 
