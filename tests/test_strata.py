@@ -158,7 +158,7 @@ def test_the_page_offers_and_computes_schemes_by_class(scheme):
     at.upload("r.csv", as_csv(ranks_table(sets)).encode())
     row = sd.verdict(["Recall@5"], sets, 20, scheme=scheme, m_values=[20]).iloc[0]
     assert f" {row.state}]" in at.headline
-    assert "Looked at 9 values of m up to 59" in at.captions
+    assert "Looked at 8 values of m up to 59" in at.captions
     assert "uncorrected" in at.table[-1].value["Design"].tolist()
     assert not at.notes
     at.put("m", 21)
