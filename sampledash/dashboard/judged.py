@@ -87,6 +87,8 @@ def check(source: Source) -> Question:
     most = LIVE if question.fits else M_CAP
     if settings.m > most:
         what = "this page computes anew" if question.fits else "this page looks at"
+        if question.protocol.correction.kind.fitted:
+            what = f"this page corrects with {chosen}"
         raise ValueError(
             f"m = {settings.m} is more than {what}: take m <= {most}, "
             "or call sampledash.verdict from Python"
