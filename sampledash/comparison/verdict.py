@@ -106,12 +106,14 @@ def where_to_look(
 ) -> tuple[int, list[int] | None]:
     """Return the largest m, and a list of m if each m needs its own computation, else None."""
     m_max = max(order.largest_m(sets, None, protocol), min(m, order.M_CAP))
-    if not protocol.anew:
-        return m_max, None
-    ladder = order.quick_ladder(m_max)
+    return m_max, sorted({*ladder(m_max, m, protocol), m}) if protocol.anew else None
+
+
+def ladder(m_max: int, m: int, protocol: Protocol) -> list[int]:
+    """Return the values of m of a quick look, besides ``m``, if each needs its own computation."""
     if protocol.design.by_class is not None:  # an m takes up to a second for each system
-        ladder = order.quick_ladder(min(m_max, max(m, _FAR)), _FEW)
-    return m_max, sorted({*ladder, m})
+        return order.quick_ladder(min(m_max, max(m, _FAR)), _FEW)
+    return order.quick_ladder(m_max)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sampledash.analyses.consistency import words
 from sampledash.analyses.consistency.result import Question, Result, compute
 from sampledash.analyses.source import Source
 from sampledash.comparison.order import M_CAP
-from sampledash.comparison.verdict import CODES, where_to_look
+from sampledash.comparison.verdict import CODES, ladder
 from sampledash.correction import labelled, usable
 from sampledash.dashboard import page, state
 from sampledash.grids import LIVE
@@ -87,6 +87,8 @@ def check(source: Source) -> Question:
     most = LIVE if question.fits else M_CAP
     if settings.m > most:
         what = "this page computes anew" if question.fits else "this page looks at"
+        if question.protocol.correction.kind.fitted:
+            what = f"this page corrects with {chosen}"
         raise ValueError(
             f"m = {settings.m} is more than {what}: take m <= {most}, "
             "or call sampledash.verdict from Python"
@@ -143,7 +145,7 @@ def say(result: Result, x: int, *, dim: bool = False) -> None:
     word, icon, color = verdict(result, x)
     badge = f":{'gray' if dim else color}-badge[:material/{icon}: {word}] "
     page.say(headline(result, x, system_name), badge, dim=dim)
-    values = len(where_to_look(q.sets, q.m, q.protocol)[1] or ())
+    values = len(ladder(result.m_max, q.m, q.protocol)) if q.fits else 0
     if others := other_metrics(result, x):
         with st.container(key=OTHERS):
             st.markdown(others)
