@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 from sampledash import checks
 from sampledash.comparison.chance import common_step, normal_chances
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
+from sampledash.comparison.overlap import Overlap, chance_if_known
 from sampledash.comparison.run_distribution import FEW, Law, Run, law_of_mean
-from sampledash.comparison.scatter import CHUNK, conditional_means
+from sampledash.comparison.scatter import CHUNK, conditional_means, distinct_laws
 from sampledash.comparison.user_resampling import Sampled, match_instances, sampled_values
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_counts import RankCounts, unique_rows
 from sampledash.rank_sets import RankSet
-from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
@@ -49,11 +49,17 @@ _NEGLIGIBLE = 1e-3
 
 
 def probability_if_shared(
-    metric: Metric | str, sets: Sequence[RankSet], m: int, **options: Unpack[Options]
+    metric: Metric | str,
+    sets: Sequence[RankSet],
+    m: int,
+    *,
+    overlaps: Sequence[Overlap] = (),
+    **options: Unpack[Options],
 ) -> pd.DataFrame:
     """Return bounds on the chance of the true order if both systems rank the same negatives.
 
-    Same parameters as :func:`~sampledash.probability_of_order`.
+    Same parameters as :func:`~sampledash.probability_of_order`, and ``overlaps`` of pairs of
+    systems, made by :func:`~sampledash.overlap`.
 
     Returns
     -------
@@ -91,12 +97,45 @@ def probability_if_shared(
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
     pairs = true_order(metric, sets, protocol)
     values = sampled_values(metric, sets, m, protocol)
-    low, high = zip(*(_bounds(values[i], values[j], truth) for i, j, truth in pairs), strict=True)
+    known = _by_pair(overlaps, sets, protocol)
+    low, high = zip(
+        *(
+            _bounds(values[i], values[j], truth, known.get(frozenset((i, j))))
+            for i, j, truth in pairs
+        ),
+        strict=True,
+    )
     return pair_table(sets, pairs, low=low, high=high)
 
 
-def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
-    _aligned(first.run, second.run)
+def _by_pair(
+    overlaps: Sequence[Overlap], sets: Sequence[RankSet], protocol: Protocol
+) -> dict[frozenset[int], Overlap]:
+    """Return the overlaps by the numbers of their two systems; raise ValueError for a wrong one."""
+    number = {ranks.system: i for i, ranks in enumerate(sets)}
+    for overlap in checks.several("overlaps", overlaps, "overlap") if overlaps != () else ():
+        checks.of_kind("overlaps", overlap, Overlap, "Overlap", "make one with sampledash.overlap")
+        if unknown := set(overlap.systems) - set(number):
+            raise ValueError(
+                f"overlaps name system {min(unknown)!r}, of which there are no ranks: give systems"
+                f"=({', '.join(map(repr, number))}) to sampledash.overlap"
+            )
+        if not protocol.design.by_degree:
+            raise ValueError(
+                f"overlaps say nothing about negatives drawn {protocol.design.words}: take a "
+                "uniform scheme with or without replacement, or leave the overlaps out"
+            )
+    return {frozenset(number[name] for name in x.systems): x for x in overlaps}
+
+
+def _bounds(
+    first: Sampled, second: Sampled, truth: int, overlap: Overlap | None
+) -> tuple[float, float]:
+    items, there = _aligned(first.run, second.run)
+    if overlap is not None:
+        chance = chance_if_known(first, second, items, there, overlap)
+        if chance is not None:
+            return (chance, chance) if truth else (float("nan"), float("nan"))
     shares = first.weights * first.counts
     back = np.argsort(first.order)
     weight = (first.weights * shares)[back] / shares.sum() ** 2
@@ -271,8 +310,8 @@ def nested_covariances(
     step = max(1, CHUNK // (m + 1))
     for start in range(0, len(live), step):
         at = live[start : start + step]
-        p = _distinct_laws(scheme, m, outer[at], outside[at])
-        inside = _distinct_laws(scheme, m, inner[at], outer[at] - inner[at] + outside[at])
+        p = distinct_laws(scheme, m, outer[at], outside[at])
+        inside = distinct_laws(scheme, m, inner[at], outer[at] - inner[at] + outside[at])
         tops, widths = (1 + m - np.argmax(law[:, ::-1] > _NOTHING, axis=1) for law in (p, inside))
         weighted = second[None] - np.einsum("pt,td->pd", p, second)[:, None]
         weighted *= p[:, :, None]
@@ -288,12 +327,6 @@ def nested_covariances(
             result[at[rows]] = np.einsum("ptd,ptc->pcd", weighted[rows, :top], given)
             begin += size
     return result
-
-
-def _distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
-    """Return :func:`pmf` of all rows, (rows, m + 1); equal rows are computed only once."""
-    first, inverse = unique_rows([above, below])
-    return pmf(scheme, m, above[first], below[first])[inverse]
 
 
 def _parts(vector: Floats) -> Floats:
