@@ -257,7 +257,19 @@ class Run:
         None if an item may add a third value, for too many instances or values, or if no unit fits.
         """
         hits = self.hits if self.few else None
-        return None if hits is None else law_of_parts(hits)
+        common = None if hits is None else lattice([np.diff(part.values) for part in hits])
+        if hits is None or common is None:
+            return None
+        unit, steps = common
+        lengths = [(part.law.shape[1] - 1) * int(part.times.sum()) for part in hits]
+        if np.dot(steps, lengths) >= _LATTICE:
+            return None
+        total = _Counts(0, np.ones(1))
+        for part, step in zip(hits, steps, strict=True):
+            total = _joined(total, _sum_of(np.repeat(part.law, part.times, axis=0)), step)
+        base = sum(float(part.values[0] * part.times.sum()) for part in hits)
+        values = np.asarray(base + unit * (total.first + np.arange(len(total.mass))))
+        return values[total.mass > 0], total.mass[total.mass > 0]
 
     def item_laws(self, atoms: RankCounts) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
         """Yield blocks of items of position 1: indices, values (v,), probabilities (items, v)."""
@@ -330,26 +342,6 @@ class Run:
         rows = as_ranked_by(self.metric, self.ranks.rows(self.protocol.ties))
         atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
         return atoms, at
-
-
-def law_of_parts(hits: Sequence[Hits]) -> Law | None:
-    """Return the distribution of the sum over all instances of all parts, or None.
-
-    None for too many values, or if the values of the parts have no common unit.
-    """
-    common = lattice([np.diff(part.values) for part in hits])
-    if common is None:
-        return None
-    unit, steps = common
-    lengths = [(part.law.shape[1] - 1) * int(part.times.sum()) for part in hits]
-    if np.dot(steps, lengths) >= _LATTICE:
-        return None
-    total = _Counts(0, np.ones(1))
-    for part, step in zip(hits, steps, strict=True):
-        total = _joined(total, _sum_of(np.repeat(part.law, part.times, axis=0)), step)
-    base = sum(float(part.values[0] * part.times.sum()) for part in hits)
-    values = np.asarray(base + unit * (total.first + np.arange(len(total.mass))))
-    return values[total.mass > 0], total.mass[total.mass > 0]
 
 
 def law_of_mean(run: Run, stream: int = 0) -> Law | None:

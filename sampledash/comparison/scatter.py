@@ -12,7 +12,7 @@ that of a tied item also depends on the draws from its block of tied items, so E
 over these. The distribution for t draws is that for t + 1 with one draw dropped at random.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack
 
@@ -22,7 +22,7 @@ from sampledash import checks
 from sampledash.comparison.means import exact_values, merged
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
-from sampledash.rank_counts import RankCounts, distinct_over_systems, unique_rows
+from sampledash.rank_counts import RankCounts, distinct_over_systems
 from sampledash.rank_sets import RankSet, first_items
 from sampledash.sampling import moments, pmf
 from sampledash.schemes import SCHEMES
@@ -231,40 +231,23 @@ def conditional_means(
     t = 0..top - 1; ``top`` is width by default. Each draw updates the distribution of s: the next
     item is in the subset with the probability of the subset's share of the items left.
     """
-    top = top or values.shape[1]
-    means = np.empty((top, len(inner), values.shape[2]))
-    by_count = values.transpose(2, 1, 0).copy()
-    for t, law in enumerate(drawn_inside(scheme, inner, outer, top, values.shape[1])):
-        for c, column in enumerate(by_count):
-            np.einsum("sp,sp->p", law, column[: len(law)], out=means[t, :, c])
-    return means.swapaxes(0, 1)
-
-
-def distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
-    """Return :func:`pmf` of all rows, (rows, m + 1); equal rows are computed only once."""
-    first, inverse = unique_rows([above, below])
-    return pmf(scheme, m, above[first], below[first])[inverse]
-
-
-def drawn_inside(
-    scheme: str, inner: Floats | Ints, outer: Floats | Ints, top: int, width: int
-) -> Iterator[Floats]:
-    """Yield, for t = 0..top - 1, the distribution of s if t items of a set are drawn.
-
-    s of them are in a subset; ``inner`` and ``outer`` are as in :func:`conditional_means`. Each
-    distribution is a view of shape (number of possible s below ``width``, pairs).
-    """
+    width = values.shape[1]
+    top = top or width
     law = np.zeros((width + 1, len(inner)))
     law[0] = 1.0
     without = SCHEMES[scheme].distinct
     left = inner - np.arange(width + 1)[:, None] if without else inner
     moved = np.empty_like(law)
+    means = np.empty((top, len(inner), values.shape[2]))
+    by_count = values.transpose(2, 1, 0).copy()
     for t in range(top):
         used = min(t, width - 1) + 1  # number of possible s after t draws, at most width
-        yield law[:used]
+        for c, column in enumerate(by_count):
+            np.einsum("sp,sp->p", law[:used], column[:used], out=means[t, :, c])
         rest = np.maximum(outer - t, 1.0) if without else np.maximum(outer, _LEAST)
         part = left[:used] if without else left
         np.multiply(law[:used], part / rest, out=moved[:used])
         law[:used] -= moved[:used]
         law[1 : used + 1] += moved[:used]
         law[width] = 0.0
+    return means.swapaxes(0, 1)

@@ -14,7 +14,7 @@ set of b, the number in a subset of a is Hypergeometric(b, a, t) without replace
 Binomial(t, share of the sampling weight).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Unpack
 
@@ -25,15 +25,15 @@ from numpy.typing import NDArray
 from sampledash import checks
 from sampledash.comparison.chance import common_step, normal_chances
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
-from sampledash.comparison.overlap import Overlap, chance_if_known
+from sampledash.comparison.overlap import Overlap, chance_if_known, covariance_of_counts
 from sampledash.comparison.run_distribution import FEW, Law, Run, law_of_mean
-from sampledash.comparison.scatter import CHUNK, conditional_means, distinct_laws
+from sampledash.comparison.scatter import CHUNK, conditional_means
 from sampledash.comparison.user_resampling import Sampled, match_instances, sampled_values
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_counts import RankCounts, unique_rows
 from sampledash.rank_sets import RankSet
-from sampledash.schemes import SCHEMES
+from sampledash.sampling import pmf
 from sampledash.types import Floats, Ints
 
 # Half the normal density at 0. Bounds on the chance of an order widen by this number times the
@@ -59,7 +59,7 @@ def probability_if_shared(
     """Return bounds on the chance of the true order if both systems rank the same negatives.
 
     Same parameters as :func:`~sampledash.probability_of_order`, and ``overlaps`` of pairs of
-    systems, made by :func:`~sampledash.overlap`.
+    systems, made by :func:`~sampledash.overlaps`.
 
     Returns
     -------
@@ -98,44 +98,38 @@ def probability_if_shared(
     pairs = true_order(metric, sets, protocol)
     values = sampled_values(metric, sets, m, protocol)
     known = _by_pair(overlaps, sets, protocol)
-    low, high = zip(
-        *(
-            _bounds(values[i], values[j], truth, known.get(frozenset((i, j))))
-            for i, j, truth in pairs
-        ),
-        strict=True,
-    )
+    ends = [_bounds(values[i], values[j], truth, known) for i, j, truth in pairs]
+    low, high = zip(*ends, strict=True)
     return pair_table(sets, pairs, low=low, high=high)
 
 
 def _by_pair(
     overlaps: Sequence[Overlap], sets: Sequence[RankSet], protocol: Protocol
-) -> dict[frozenset[int], Overlap]:
-    """Return the overlaps by the numbers of their two systems; raise ValueError for a wrong one."""
-    number = {ranks.system: i for i, ranks in enumerate(sets)}
-    for overlap in checks.several("overlaps", overlaps, "overlap") if overlaps != () else ():
-        checks.of_kind("overlaps", overlap, Overlap, "Overlap", "make one with sampledash.overlap")
-        if unknown := set(overlap.systems) - set(number):
-            raise ValueError(
-                f"overlaps name system {min(unknown)!r}, of which there are no ranks: give systems"
-                f"=({', '.join(map(repr, number))}) to sampledash.overlap"
-            )
-        if not protocol.design.by_degree:
-            raise ValueError(
-                f"overlaps say nothing about negatives drawn {protocol.design.words}: take a "
-                "uniform scheme with or without replacement, or leave the overlaps out"
-            )
-    return {frozenset(number[name] for name in x.systems): x for x in overlaps}
+) -> dict[frozenset[str], Overlap]:
+    """Return the overlaps by the names of their two systems; raise ValueError for a wrong one."""
+    known = {}
+    for overlap in () if overlaps == () else checks.several("overlaps", overlaps, "overlap"):
+        checks.of_kind("overlaps", overlap, Overlap, "Overlap", "make one with sampledash.overlaps")
+        known[frozenset(overlap.systems)] = overlap
+        if others := frozenset(overlap.systems) - {ranks.system for ranks in sets}:
+            raise ValueError(f"overlaps are about system {min(others)!r}, which is not in sets")
+    if known and not protocol.design.by_degree:
+        raise ValueError(
+            f"overlaps say nothing about negatives drawn {protocol.design.words}: take a uniform "
+            "scheme with or without replacement, or leave the overlaps out"
+        )
+    return known
 
 
 def _bounds(
-    first: Sampled, second: Sampled, truth: int, overlap: Overlap | None
+    first: Sampled, second: Sampled, truth: int, known: Mapping[frozenset[str], Overlap]
 ) -> tuple[float, float]:
     items, there = _aligned(first.run, second.run)
-    if overlap is not None:
+    overlap = known.get(frozenset([first.run.ranks.system, second.run.ranks.system]))
+    if overlap is not None and truth:
         chance = chance_if_known(first, second, items, there, overlap)
         if chance is not None:
-            return (chance, chance) if truth else (float("nan"), float("nan"))
+            return chance, chance
     shares = first.weights * first.counts
     back = np.argsort(first.order)
     weight = (first.weights * shares)[back] / shares.sum() ** 2
@@ -172,6 +166,19 @@ def _any_coupling(
     first: Law, second: Law, difference: float, variance: float
 ) -> tuple[float, float]:
     """Return bounds on P(X > Y): from both distributions (Makarov) and moments (Cantelli)."""
+    low, high = makarov(first, second)
+    slack = difference**2 + variance
+    if difference > TIED:
+        low = max(low, difference**2 / slack)
+    elif difference < -TIED:
+        high = min(high, variance / slack)
+    high = min(max(high, 0.0), 1.0)
+    # Equal bounds could be swapped by rounding, so the lower bound is limited by the upper one.
+    return min(max(low, 0.0), high), high
+
+
+def makarov(first: Law, second: Law) -> tuple[float, float]:
+    """Return bounds on P(X > Y) for any dependence, given both distributions."""
     x, y = first[0], second[0] + TIED  # X > Y means that X exceeds Y by more than TIED
     points = np.concatenate([x, y])
 
@@ -183,14 +190,7 @@ def _any_coupling(
     # X > z >= Y implies X > Y, so P(X > Y) >= P(Y <= z) - P(X <= z); likewise for X <= z <= Y.
     low = float(np.max(up_to(second, y, "<=") - up_to(first, x, "<=")))
     high = 1 - float(np.max(up_to(first, x, "<=") - up_to(second, y, "<")))
-    slack = difference**2 + variance
-    if difference > TIED:
-        low = max(low, difference**2 / slack)
-    elif difference < -TIED:
-        high = min(high, variance / slack)
-    high = min(max(high, 0.0), 1.0)
-    # Equal bounds could be swapped by rounding, so the lower bound is limited by the upper one.
-    return min(max(low, 0.0), high), high
+    return low, high
 
 
 def covariance_bounds(
@@ -299,9 +299,7 @@ def nested_covariances(
     if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= _STRAIGHT:
         # The functions are linear, as for AUC, so the covariance has a closed form.
         total = outer + outside
-        common = m * (inner / total) * (outside / total)
-        if SCHEMES[scheme].distinct:
-            common *= (total - m) / np.maximum(total - 1, 1)
+        common = covariance_of_counts(scheme, m, inner, outer, inner, total)
         slopes = np.multiply.outer(first[1] - first[0], second[1] - second[0])
         return np.asarray(common[:, None, None] * slopes)
     result = np.zeros((len(inner), first.shape[1], second.shape[1]))
@@ -310,8 +308,8 @@ def nested_covariances(
     step = max(1, CHUNK // (m + 1))
     for start in range(0, len(live), step):
         at = live[start : start + step]
-        p = distinct_laws(scheme, m, outer[at], outside[at])
-        inside = distinct_laws(scheme, m, inner[at], outer[at] - inner[at] + outside[at])
+        p = _distinct_laws(scheme, m, outer[at], outside[at])
+        inside = _distinct_laws(scheme, m, inner[at], outer[at] - inner[at] + outside[at])
         tops, widths = (1 + m - np.argmax(law[:, ::-1] > _NOTHING, axis=1) for law in (p, inside))
         weighted = second[None] - np.einsum("pt,td->pd", p, second)[:, None]
         weighted *= p[:, :, None]
@@ -327,6 +325,12 @@ def nested_covariances(
             result[at[rows]] = np.einsum("ptd,ptc->pcd", weighted[rows, :top], given)
             begin += size
     return result
+
+
+def _distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
+    """Return :func:`pmf` of all rows, (rows, m + 1); equal rows are computed only once."""
+    first, inverse = unique_rows([above, below])
+    return pmf(scheme, m, above[first], below[first])[inverse]
 
 
 def _parts(vector: Floats) -> Floats:

@@ -61,12 +61,12 @@ class Scores:
             sd.ranks_from_scores(x, self.relevant, system=name)
             for name, x in zip("PQ", self.tables, strict=True)
         ]
-        known = sd.overlap(*self.tables, self.relevant, systems=("P", "Q"))
+        known = sd.overlaps(sets, self.tables, self.relevant)
         options: Any = {"scheme": self.scheme, **more}
         about = self.metric, sets, self.m
         tables = [
             sd.probability_if_shared(*about, overlaps=overlaps, **options)
-            for overlaps in ((), [known])
+            for overlaps in ((), known)
         ]
         return tables[0].iloc[0], tables[1].iloc[0]
 
