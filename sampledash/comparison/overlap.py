@@ -38,6 +38,7 @@ from sampledash.types import Complex, Floats, Ints
 _NOTHING = 1e-14  # smaller probabilities are left out of a distribution of two sampled counts
 _STRAIGHT = 1e-14  # values are linear in the sampled count if their steps differ by at most this
 _NODES = 8  # smallest number of nodes for the number of tied items above
+_SKEWNESS = 2.0  # largest skewness of an instance's difference, if only its variance is known
 _MANY = 1_000  # the sum of 30 or more differences with more values than this is taken as normal
 _SMALL = 1e-9  # number of items in place of 0, so that no share is 0 / 0
 # Which of above, tied and below (rows) holds an item that is above, tied or below (columns).
@@ -100,13 +101,15 @@ class Overlap:
 _TOTAL = np.array([[1, 0, 1], [0, 1, 1], [0, 0, 1]])  # above, tied, below -> above, tied, all
 
 
-def chance_if_known(
+def bounds_if_known(
     first: Sampled, second: Sampled, items: RankCounts, there: RankCounts, overlap: Overlap
-) -> float | None:
-    """Return the chance that a run with shared negatives has a larger mean of ``first``, or None.
+) -> tuple[float, float]:
+    """Return bounds on the chance that a run with shared negatives has a larger mean of ``first``.
 
-    ``items`` and ``there`` are the rows of both systems, in the same order of instances. None below
-    30 instances, unless the distribution of the difference can be computed.
+    They are equal if the distribution of the difference is computed: for one relevant item per
+    instance, or hits. Else the difference is taken as normal, and the bounds allow for skewness;
+    they are (0, 1) below 30 instances. ``items`` and ``there`` are the rows of both systems, in the
+    same order of instances.
     """
     run, back, few = first.run, np.argsort(first.order), first.size < FEW
     metric, m, protocol, runs = run.metric, run.m, run.protocol, (run, second.run)
@@ -152,14 +155,20 @@ def chance_if_known(
     scale, step = weight * metric.scales(size), common_step(*(x.half_unit for x in runs))
     if values:
         joint = np.diff(np.diff(moments, axis=1, append=0.0), axis=2, append=0.0)
-        return _inverted(joint, scale[:, None, None] * np.subtract.outer(*values), step)
-    if few:
-        return None
+        return (_inverted(joint, scale[:, None, None] * np.subtract.outer(*values), step),) * 2
     together = moments[:, 1:, 1:] - moments[:, 1:, :1] * moments[:, :1, 1:]
-    apart = (weight**2 * first.counts[back]) @ (first.variance + second.variance)[back]
-    variance = apart - 2 * float((scale**2 * first.counts[back]) @ together.sum(axis=(1, 2)))
-    deviation = np.sqrt(variance) if variance > 1e-13 * apart else 0.0
-    return float(normal_chances(first.average - second.average, deviation, step))
+    apart = weight**2 * (first.variance + second.variance)[back]
+    each = np.maximum(apart - 2 * scale**2 * together.sum(axis=(1, 2)), 0.0)
+    variance, difference = float(each @ first.counts[back]), first.average - second.average
+    deviation = np.sqrt(variance) if variance > 1e-13 * float(apart @ first.counts[back]) else 0.0
+    chance = float(normal_chances(difference, deviation, step))
+    if few or not deviation:
+        return (0.0, 1.0) if few else (chance, chance)
+    # The first term of Edgeworth's series, in which the skewness is at most _SKEWNESS.
+    z = difference / deviation
+    skewness = _SKEWNESS * float(each**1.5 @ first.counts[back]) / deviation**3
+    off = skewness / 6 * max(abs(z**2 - 1), 1.0) * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    return max(chance - off, 0.0), min(chance + off, 1.0)
 
 
 def _linear(scheme: str, m: int, cells: Ints, f: Floats, g: Floats) -> Floats:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sampledash import checks
 from sampledash.comparison.chance import common_step, normal_chances
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
-from sampledash.comparison.overlap import Overlap, chance_if_known, covariance_of_counts
+from sampledash.comparison.overlap import Overlap, bounds_if_known, covariance_of_counts
 from sampledash.comparison.run_distribution import FEW, Law, Run, law_of_mean
 from sampledash.comparison.scatter import CHUNK, conditional_means
 from sampledash.comparison.user_resampling import Sampled, match_instances, sampled_values
@@ -88,6 +88,12 @@ def probability_if_shared(
     was outside. Tied items have independent random orders in the systems. Below 30 instances, the
     bounds of Makarov and Cantelli are used, which hold for any dependence.
 
+    With the overlap of a pair, ``low`` equals ``high`` if its instances have one relevant item (up
+    to 1,000 different values, or below 30 instances), or items only hit or miss. Else the variance
+    of the difference is exact, and the bounds allow for its unknown skewness; below 30 instances
+    they are those from the ranks. In 200 random pairs of score matrices, no share of 20,000 runs
+    was more than 4 standard errors outside.
+
     References
     ----------
     Makarov, Estimates for the distribution function of a sum of two random variables when the
@@ -127,9 +133,11 @@ def _bounds(
     items, there = _aligned(first.run, second.run)
     overlap = known.get(frozenset([first.run.ranks.system, second.run.ranks.system]))
     if overlap is not None and truth:
-        chance = chance_if_known(first, second, items, there, overlap)
-        if chance is not None:
-            return chance, chance
+        ends = bounds_if_known(first, second, items, there, overlap)
+        if ends[0] < ends[1]:  # then the bounds from the ranks alone hold too
+            others = _bounds(first, second, truth, {})
+            ends = max(ends[0], others[0]), min(ends[1], others[1])
+        return ends
     shares = first.weights * first.counts
     back = np.argsort(first.order)
     weight = (first.weights * shares)[back] / shares.sum() ** 2
