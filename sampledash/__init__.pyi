@@ -5,7 +5,9 @@ from sampledash.comparison.chance import probability_of_order
 from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.designs import Designs, InstanceMean, designs, mean_of_sample
 from sampledash.comparison.means import curve, expected_mean, mean, mean_range
+from sampledash.comparison.one_list import OneList, one_list
 from sampledash.comparison.order import Flip, flips, right_from
+from sampledash.comparison.overlap import Overlap
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.scatter import std_of_mean
 from sampledash.comparison.shared import probability_if_shared
@@ -23,6 +25,7 @@ from sampledash.evaluator import Decided, Evaluation, evaluate, rank_until_decid
 from sampledash.expectation import expected, posterior, variance
 from sampledash.lab.interactions import Interactions, synthetic
 from sampledash.lab.models import finish
+from sampledash.lab.overlaps import overlaps
 from sampledash.lab.ranking import rank, ranks_from_scores
 from sampledash.lab.reading import read_interactions
 from sampledash.lab.recommenders import Recommender, parse_recommender, recommender
@@ -56,7 +59,9 @@ __all__ = [
     "Interactions",
     "Interval",
     "Metric",
+    "OneList",
     "Options",
+    "Overlap",
     "RankSet",
     "Recommender",
     "SampledRankSet",
@@ -94,6 +99,8 @@ __all__ = [
     "mean_stopping_cost",
     "metric",
     "negatives_needed",
+    "one_list",
+    "overlaps",
     "parse_correction",
     "parse_metric",
     "parse_rank_text",

@@ -40,6 +40,14 @@ RATINGS_CSV = b"user,item,rating,timestamp\nu,a,5,1\nu,b,3,2\nv,a,4,3\nv,c,2,4\n
 USERS = [("u", 3, np.arange(8)), ("v", [1, 6], np.arange(8))]
 
 
+TABLE_A, TABLE_B = np.array([[[1.0, 2, 3], [3, 1, 2]], [[2.0, 1, 3], [1, 2, 2]]])
+A1, B1 = (
+    sd.ranks_from_scores(x, [[0], [1]], [[1], []], system=name)
+    for name, x in (("A", TABLE_A), ("B", TABLE_B))
+)
+OVERLAPS = sd.overlaps([A1, B1], [TABLE_A, TABLE_B], [[0], [1]], [[1], []])
+
+
 def rng() -> np.random.Generator:
     return np.random.default_rng(1)
 
@@ -128,6 +136,9 @@ def valid() -> dict[str, Call]:
         "mean_stopping_cost": dict(metric="Recall@2", ranks=A),
         "metric": dict(name="ndcg", k=5),
         "negatives_needed": dict(both, probability=0.9, m_max=6, **options),
+        "one_list": dict(metric="Recall@2", ranks=A, m=3, ties="optimistic"),
+        "overlaps": dict(sets=[A1, B1], scores=[TABLE_A, TABLE_B], relevant=[[0], [1]],
+                         seen=[[1], []]),
         "parse_correction": dict(text="BV 0.1"),
         "parse_metric": dict(text="NDCG@5"),
         "parse_rank_text": dict(text="A: 1, 2; B: 2, 1", n=9),
@@ -136,7 +147,7 @@ def valid() -> dict[str, Call]:
         "parse_split": dict(text="last 1"),
         "posterior": dict(sampled_rank=2, sampling=SAMPLING),
         "probability_if_redrawn": dict(both, m=3, **options),
-        "probability_if_shared": dict(both, m=3, **plain),
+        "probability_if_shared": dict(metric="AP", sets=[A1, B1], m=1, overlaps=OVERLAPS, **plain),
         "probability_of_order": dict(both, m=3, **options),
         "proxy_cost": dict(metric="RR@2", scores=[3, 2, 1], proxy=[3, 1, 2], relevant=[0]),
         "rank": dict(scores_of=lambda start, stop: np.zeros((stop - start, 3)), split=SPLIT,
@@ -185,7 +196,7 @@ def whole(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]
 #: Public classes of results, which users do not call.
 RESULTS = {
     "Audit", "Cost", "Decided", "Designs", "Estimate", "Evaluation", "Fit", "Flip", "InstanceMean",
-    "Interval", "Options", "Recommender", "Split",
+    "Interval", "OneList", "Options", "Overlap", "Recommender", "Split",
     "TableEstimate",
 }  # fmt: skip
 

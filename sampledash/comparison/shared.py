@@ -14,7 +14,7 @@ set of b, the number in a subset of a is Hypergeometric(b, a, t) without replace
 Binomial(t, share of the sampling weight).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Unpack
 
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from sampledash import checks
 from sampledash.comparison.chance import common_step, normal_chances
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
+from sampledash.comparison.overlap import Overlap, bounds_if_known, covariance_of_counts
 from sampledash.comparison.run_distribution import FEW, Law, Run, law_of_mean
 from sampledash.comparison.scatter import CHUNK, conditional_means
 from sampledash.comparison.user_resampling import Sampled, match_instances, sampled_values
@@ -33,7 +34,6 @@ from sampledash.protocol import Options, Protocol
 from sampledash.rank_counts import RankCounts, unique_rows
 from sampledash.rank_sets import RankSet
 from sampledash.sampling import pmf
-from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
 # Half the normal density at 0. Bounds on the chance of an order widen by this number times the
@@ -49,11 +49,17 @@ _NEGLIGIBLE = 1e-3
 
 
 def probability_if_shared(
-    metric: Metric | str, sets: Sequence[RankSet], m: int, **options: Unpack[Options]
+    metric: Metric | str,
+    sets: Sequence[RankSet],
+    m: int,
+    *,
+    overlaps: Sequence[Overlap] = (),
+    **options: Unpack[Options],
 ) -> pd.DataFrame:
     """Return bounds on the chance of the true order if both systems rank the same negatives.
 
-    Same parameters as :func:`~sampledash.probability_of_order`.
+    Same parameters as :func:`~sampledash.probability_of_order`, and ``overlaps`` of pairs of
+    systems, made by :func:`~sampledash.overlaps`.
 
     Returns
     -------
@@ -82,6 +88,12 @@ def probability_if_shared(
     was outside. Tied items have independent random orders in the systems. Below 30 instances, the
     bounds of Makarov and Cantelli are used, which hold for any dependence.
 
+    With the overlap of a pair, ``low`` equals ``high`` if its instances have one relevant item (up
+    to 1,000 different values, or below 30 instances), or items only hit or miss. Else the variance
+    of the difference is exact, and the bounds allow for its unknown skewness; below 30 instances
+    they are those from the ranks. In 200 random pairs of score matrices, no share of 20,000 runs
+    was more than 4 standard errors outside.
+
     References
     ----------
     Makarov, Estimates for the distribution function of a sum of two random variables when the
@@ -91,12 +103,41 @@ def probability_if_shared(
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
     pairs = true_order(metric, sets, protocol)
     values = sampled_values(metric, sets, m, protocol)
-    low, high = zip(*(_bounds(values[i], values[j], truth) for i, j, truth in pairs), strict=True)
+    known = _by_pair(overlaps, sets, protocol)
+    ends = [_bounds(values[i], values[j], truth, known) for i, j, truth in pairs]
+    low, high = zip(*ends, strict=True)
     return pair_table(sets, pairs, low=low, high=high)
 
 
-def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
-    _aligned(first.run, second.run)
+def _by_pair(
+    overlaps: Sequence[Overlap], sets: Sequence[RankSet], protocol: Protocol
+) -> dict[frozenset[str], Overlap]:
+    """Return the overlaps by the names of their two systems; raise ValueError for a wrong one."""
+    known = {}
+    for overlap in () if overlaps == () else checks.several("overlaps", overlaps, "overlap"):
+        checks.of_kind("overlaps", overlap, Overlap, "Overlap", "make one with sampledash.overlaps")
+        known[frozenset(overlap.systems)] = overlap
+        if others := frozenset(overlap.systems) - {ranks.system for ranks in sets}:
+            raise ValueError(f"overlaps are about system {min(others)!r}, which is not in sets")
+    if known and not protocol.design.by_degree:
+        raise ValueError(
+            f"overlaps say nothing about negatives drawn {protocol.design.words}: take a uniform "
+            "scheme with or without replacement, or leave the overlaps out"
+        )
+    return known
+
+
+def _bounds(
+    first: Sampled, second: Sampled, truth: int, known: Mapping[frozenset[str], Overlap]
+) -> tuple[float, float]:
+    items, there = _aligned(first.run, second.run)
+    overlap = known.get(frozenset([first.run.ranks.system, second.run.ranks.system]))
+    if overlap is not None and truth:
+        ends = bounds_if_known(first, second, items, there, overlap)
+        if ends[0] < ends[1]:  # then the bounds from the ranks alone hold too
+            others = _bounds(first, second, truth, {})
+            ends = max(ends[0], others[0]), min(ends[1], others[1])
+        return ends
     shares = first.weights * first.counts
     back = np.argsort(first.order)
     weight = (first.weights * shares)[back] / shares.sum() ** 2
@@ -133,6 +174,19 @@ def _any_coupling(
     first: Law, second: Law, difference: float, variance: float
 ) -> tuple[float, float]:
     """Return bounds on P(X > Y): from both distributions (Makarov) and moments (Cantelli)."""
+    low, high = makarov(first, second)
+    slack = difference**2 + variance
+    if difference > TIED:
+        low = max(low, difference**2 / slack)
+    elif difference < -TIED:
+        high = min(high, variance / slack)
+    high = min(max(high, 0.0), 1.0)
+    # Equal bounds could be swapped by rounding, so the lower bound is limited by the upper one.
+    return min(max(low, 0.0), high), high
+
+
+def makarov(first: Law, second: Law) -> tuple[float, float]:
+    """Return bounds on P(X > Y) for any dependence, given both distributions."""
     x, y = first[0], second[0] + TIED  # X > Y means that X exceeds Y by more than TIED
     points = np.concatenate([x, y])
 
@@ -144,14 +198,7 @@ def _any_coupling(
     # X > z >= Y implies X > Y, so P(X > Y) >= P(Y <= z) - P(X <= z); likewise for X <= z <= Y.
     low = float(np.max(up_to(second, y, "<=") - up_to(first, x, "<=")))
     high = 1 - float(np.max(up_to(first, x, "<=") - up_to(second, y, "<")))
-    slack = difference**2 + variance
-    if difference > TIED:
-        low = max(low, difference**2 / slack)
-    elif difference < -TIED:
-        high = min(high, variance / slack)
-    high = min(max(high, 0.0), 1.0)
-    # Equal bounds could be swapped by rounding, so the lower bound is limited by the upper one.
-    return min(max(low, 0.0), high), high
+    return low, high
 
 
 def covariance_bounds(
@@ -260,9 +307,7 @@ def nested_covariances(
     if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= _STRAIGHT:
         # The functions are linear, as for AUC, so the covariance has a closed form.
         total = outer + outside
-        common = m * (inner / total) * (outside / total)
-        if SCHEMES[scheme].distinct:
-            common *= (total - m) / np.maximum(total - 1, 1)
+        common = covariance_of_counts(scheme, m, inner, outer, inner, total)
         slopes = np.multiply.outer(first[1] - first[0], second[1] - second[0])
         return np.asarray(common[:, None, None] * slopes)
     result = np.zeros((len(inner), first.shape[1], second.shape[1]))

@@ -5,7 +5,7 @@ other items are tied with it. Items that the user has seen get the score −inf,
 no candidate.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -148,7 +148,7 @@ def require_candidates(split: Split, held: Interactions) -> None:
     """Raise a ValueError if the user of a held-out item has no candidates but this item."""
     if not split.exclude_seen:
         return
-    taken = np.diff(_without(split.training.matrix, held.matrix).indptr)
+    taken = np.diff(without(split.training.matrix, held.matrix).indptr)
     alone = taken[held.user] >= held.n_items - 1
     if np.any(alone):
         user = checks.shown(held.users[held.user[np.argmax(alone)]])
@@ -211,6 +211,18 @@ def ranks_from_scores(
     >>> ranks.ranks.tolist(), ranks.ties.tolist(), ranks.n.tolist()
     ([1, 3], [1, 0], [3, 3])
     """
+    block, wanted, known = read_scores(scores, relevant, seen)
+    users, items = wanted.shape
+    labels = np.arange(1, users + 1) if instances is None else checks.labels("instances", instances)
+    checks.length("instances", labels, users, f"one label for each of the {users:,} users")
+    groups = None if strata is None else _strata_of(strata, wanted)
+    return _rank_set(system, finish(_count(block, wanted, known, items, weights, groups)), labels)
+
+
+def read_scores(
+    scores: ArrayLike | ScoresOf, relevant: Any, seen: Any
+) -> tuple[ScoresOf, csr_array, csr_array | None]:
+    """Return arguments of :func:`ranks_from_scores`: a function, and matrices users × items."""
     if not _is_matrix(relevant):
         relevant = checks.several("relevant", relevant, "user")
     users = relevant.shape[0] if _is_matrix(relevant) else len(relevant)
@@ -233,11 +245,31 @@ def ranks_from_scores(
     wanted = _matrix("relevant", relevant, (users, items))
     if not wanted.nnz:
         raise ValueError("relevant names no item: give at least one user a relevant item")
-    known = None if seen is None else _matrix("seen", seen, (users, items))
-    labels = np.arange(1, users + 1) if instances is None else checks.labels("instances", instances)
-    checks.length("instances", labels, users, f"one label for each of the {users:,} users")
-    groups = None if strata is None else _strata_of(strata, wanted)
-    return _rank_set(system, finish(_count(block, wanted, known, items, weights, groups)), labels)
+    return block, wanted, None if seen is None else _matrix("seen", seen, (users, items))
+
+
+def blocks(
+    scores_of: ScoresOf, relevant: csr_array, others: csr_array | None
+) -> Iterator[tuple[int, int, NDArray[Any], NDArray[Any]]]:
+    """Yield blocks of users with relevant items: start, stop, scores, scores of relevant items.
+
+    Seen items that are not relevant, which are ``others``, get the score −inf.
+    """
+    ends, (users, n_items) = relevant.indptr, relevant.shape
+    user, step = users_of(relevant), _users_at_once(n_items)
+    for start in range(0, users, step):
+        stop = min(start + step, users)
+        rows = slice(int(ends[start]), int(ends[stop]))
+        if rows.start == rows.stop:
+            continue
+        scores = _checked(scores_of(start, stop), (stop - start, n_items), start)
+        threshold = scores[user[rows] - start, relevant.indices[rows]]
+        _refuse_masked(threshold, user[rows], relevant.indices[rows])
+        if others is not None:  # seen items are no candidates, and get the score −inf too
+            scores = scores.astype(np.result_type(scores, np.float32))  # a copy
+            block = slice(others.indptr[start], others.indptr[stop])
+            scores[users_of(others[start:stop]), others.indices[block]] = -np.inf
+        yield start, stop, scores, threshold
 
 
 def _count(
@@ -250,10 +282,10 @@ def _count(
 ) -> Part[_Counted]:
     """Return the best rank, ties, candidates, classes and strata of each relevant item."""
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
-    user, item = _users_of(relevant), relevant.indices.astype(np.int64)
+    user, item = users_of(relevant), relevant.indices.astype(np.int64)
     rank, ties = np.empty((2, len(item)), np.int64)
     n = np.full(len(item), n_items, np.int64)
-    classes = parts = None
+    classes, parts = None, np.empty((0, 0), np.float32)
     if weights is not None:
         parts, weight = _classes_of(weights, relevant)
         mine = parts[item]
@@ -263,20 +295,10 @@ def _count(
         label, drawn = strata
         groups = np.empty((len(item), 4, drawn.shape[1]))
         groups[:, WEIGHT] = drawn[user]
-    others = None if seen is None else _without(seen, relevant)
-    step, at_once = _users_at_once(n_items), max(_COMPARED // n_items, 1)
-    for start in range(0, users, step):
-        stop = min(start + step, users)
+    others = None if seen is None else without(seen, relevant)
+    at_once = max(_COMPARED // n_items, 1)
+    for start, stop, scores, threshold in blocks(scores_of, relevant, others):
         first, last = int(ends[start]), int(ends[stop])
-        if first == last:
-            continue
-        scores = _checked(scores_of(start, stop), (stop - start, n_items), start)
-        threshold = scores[user[first:last] - start, item[first:last]]
-        _refuse_masked(threshold, user[first:last], item[first:last])
-        if others is not None:  # seen items are no candidates, and get the score −inf too
-            scores = scores.astype(np.result_type(scores, np.float32))  # a copy
-            block = slice(others.indptr[start], others.indptr[stop])
-            scores[_users_of(others[start:stop]), others.indices[block]] = -np.inf
         absent, row = scores == -np.inf, user[first:last] - start
         n[first:last] -= np.count_nonzero(absent, axis=1)[row]
         if classes is not None:
@@ -386,14 +408,14 @@ def _refuse_masked(threshold: NDArray[Any], user: Ints, item: Ints) -> None:
         )
 
 
-def _users_of(pairs: csr_array) -> Ints:
+def users_of(pairs: csr_array) -> Ints:
     """Return the row number (user) of each stored entry of a matrix of users × items."""
     return np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr))
 
 
-def _without(seen: csr_array, relevant: csr_array) -> csr_array:
+def without(seen: csr_array, relevant: csr_array) -> csr_array:
     """Return ``seen`` without the entries of ``relevant``; both have sorted indices."""
-    keys, wanted = (_users_of(pairs) * pairs.shape[1] + pairs.indices for pairs in (seen, relevant))
+    keys, wanted = (users_of(pairs) * pairs.shape[1] + pairs.indices for pairs in (seen, relevant))
     at = np.searchsorted(keys, wanted)
     at = at[np.append(keys, -1)[at] == wanted]
     if not len(at):
@@ -420,7 +442,7 @@ def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
             )
         matrix = csr_array(given)
         some = matrix.data != 0
-        user, item = _users_of(matrix)[some], matrix.indices[some]
+        user, item = users_of(matrix)[some], matrix.indices[some]
     else:
         rows = checks.several(name, given, "user")
         if len(rows) != shape[0]:

@@ -14,6 +14,7 @@ from sampledash.analyses.memory import remembered
 from sampledash.analyses.source import Source
 from sampledash.comparison.chance import probability_of_order
 from sampledash.comparison.means import exact_means
+from sampledash.comparison.one_list import OneList, one_list
 from sampledash.comparison.order import TIED, Orders
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.run_distribution import Run, law_of_mean
@@ -231,6 +232,17 @@ class Focus:
         sets = [q.sets[end] for end in self.result.ends[pair]]
         row = probability_if_shared(self.metric, sets, q.m, **q.options).iloc[0]
         return float(row["low"]), float(row["high"])
+
+    @remembered
+    def one_lists(self) -> tuple[OneList, OneList]:
+        """Return the distributions of the marked pair if all instances share one list."""
+        q, (i, j, _) = self.result.question, self.result.truths[self.x][self.pair]
+        if q.protocol.correction.by_rank:
+            raise ValueError("one list of negatives is for metrics without correction")
+        first, second = (
+            one_list(self.metric, q.sets[x], q.m, ties=q.protocol.ties) for x in (i, j)
+        )
+        return first, second
 
     @remembered
     def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:

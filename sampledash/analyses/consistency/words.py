@@ -84,6 +84,14 @@ def tied(focus: Focus) -> str:
     return say.tied(*focus.ordered(focus.pair, system_name)) if focus.tied else ""
 
 
+def one_list(focus: Focus) -> str:
+    """Return a sentence on one list of negatives for all instances; ValueError if it is unknown."""
+    first, second = focus.one_lists()
+    names, ahead = focus.ordered(focus.pair, system_name), first.ahead_of(second)
+    ends = [first.interval(), second.interval()]
+    return say.one_list(focus.metric, focus.result.m, *names, *ends, () if focus.tied else ahead)
+
+
 def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
     """Return a sentence on whether the difference of pair number ``place`` is significant."""
     row, names = focus.rows(tests).iloc[place], focus.ordered(focus.pairs[place], system_name)

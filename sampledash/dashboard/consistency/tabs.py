@@ -82,6 +82,11 @@ def _one_run(focus: Focus) -> None:
         page.picture(fig, key="consistency_chances", alt="; ".join(map(": ".join, labelled)))
     about = words.TEXTS["shared"] if bounds else ""
     st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else about))
+    if bounds or why:
+        try:
+            st.markdown(words.one_list(focus))
+        except ValueError as error:
+            st.caption(f"One list for all instances: {escaped(state.spelled(error))}.")
     printed = tables.chances(focus, pairs, bounds)
     whole = partial(tables.every_chance, focus, bounds)
     page.table(printed, whole, "chances", rows=r.pairs)

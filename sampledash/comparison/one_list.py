@@ -1,0 +1,129 @@
+r"""One list of negatives for all instances, as in OGB's Hits@K: the distribution of the result.
+
+All relevant items are ranked among the same N negatives, of which m different ones are drawn once.
+A relevant item hits if it is above the K-th best of these m. Let T be the position of this negative
+among all N: then the result is Recall@T on all negatives, and
+
+.. math:: P(T = t) = \binom{t-1}{K-1} \binom{N-t}{m-K} \Big/ \binom{N}{m}.
+
+One draw of T moves all instances together, so that more instances do not narrow the distribution.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from sampledash import checks
+from sampledash.comparison.order import TIED
+from sampledash.comparison.shared import makarov
+from sampledash.metrics import Metric, as_metric
+from sampledash.rank_sets import RankSet, Ties, require_ranks
+from sampledash.types import Floats
+
+_MOST = 10_000_000  # largest number of candidates
+
+
+@dataclass(frozen=True, eq=False)
+class OneList:
+    """Distribution of a metric if all instances share one list of negatives.
+
+    Attributes
+    ----------
+    values
+        The values that the metric can take, increasing.
+    probabilities
+        The probability of each value, summing to 1.
+    """
+
+    values: Floats
+    probabilities: Floats
+
+    @property
+    def mean(self) -> float:
+        """Expected value over draws of the list."""
+        return float(self.values @ self.probabilities)
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over draws of the list, for any number of instances."""
+        return float(np.sqrt((self.values - self.mean) ** 2 @ self.probabilities))
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return the quantiles between which the value lies with this probability."""
+        share = checks.real("confidence", confidence, low=0, high=1)
+        ends = (1 - share) / 2 + np.array([TIED, share - TIED])
+        at = np.searchsorted(np.cumsum(self.probabilities), ends)
+        low, high = self.values[np.minimum(at, len(self.values) - 1)].tolist()
+        return low, high
+
+    def ahead_of(self, other: "OneList") -> tuple[float, float, float]:
+        """Return the chance of a larger value than ``other``, and its bounds with the same list.
+
+        The chance is for a list of each system's own. With the same list for both, the positions T
+        depend on each other through the order of the negatives under both systems: the bounds hold
+        for any order (Makarov).
+        """
+        checks.of_kind("other", other, OneList, "OneList", "make one with sampledash.one_list")
+        below = np.r_[0.0, np.cumsum(other.probabilities)]
+        chance = self.probabilities @ below[np.searchsorted(other.values, self.values - TIED)]
+        laws = ((x.values, x.probabilities) for x in (self, other))
+        return float(min(chance, 1.0)), *makarov(*laws)
+
+
+def one_list(metric: Metric | str, ranks: RankSet, m: int, *, ties: Ties = "expected") -> OneList:
+    """Return the distribution of Recall@K if all instances share one list of m negatives.
+
+    Parameters
+    ----------
+    metric
+        Recall@K (Hits@K), or HitRate@K, or TOPK; K at most m.
+    ranks
+        Ranks of one relevant item per instance among the same negatives, equally many for all.
+    m
+        Number of negatives in the list, which are drawn without replacement.
+    ties
+        ``"expected"``: the metric is its mean over the orders of tied items.
+
+    Raises
+    ------
+    ValueError
+        If the metric, or the ranks, are not of this kind.
+
+    References
+    ----------
+    Hu et al., Open Graph Benchmark, NeurIPS 2020 (Hits@K of ogbl-ppa, -collab, -ddi); Steck, KDD
+    2010, has the same T.
+
+    Examples
+    --------
+    >>> from sampledash import RankSet
+    >>> few, many = ([20, 60, 200] * x for x in (1, 1_000))
+    >>> [round(one_list("Recall@10", RankSet("X", x, 1_000), 100).std, 3) for x in (few, many)]
+    [0.081, 0.081]
+    """
+    metric, m = as_metric(metric), checks.integer("m", m, low=1)
+    require_ranks(ranks)
+    ranks.require_known()
+    k, total = metric.cut(m), checks.integer("n", int(ranks.n.max()), low=2, high=_MOST) - 1
+    if not metric.on_lattice or metric.scale(1) != 1 or k is None or k > m:
+        raise ValueError(f"one list of {m} negatives needs Recall@k with k <= {m}, got {metric}")
+    if ranks.max_relevant > 1 or np.ptp(ranks.n) or m > total:
+        raise ValueError(
+            f"system {ranks.system!r} cannot be ranked among one list of {m} negatives: all "
+            "instances need one relevant item and the same n, above m"
+        )
+    t = np.arange(k, total - m + k + 1.0)
+    chances = _log_binomial(t - 1, k - 1) + _log_binomial(total - t, m - k)
+    p = np.exp(chances - _log_binomial(total, m))
+    atoms = ranks.counted(ties)
+    share = atoms.count / (atoms.count.sum() * (atoms.tied + 1))
+    ends = np.bincount(atoms.above, share, total + 2)
+    ends -= np.bincount(atoms.above + atoms.tied + 1, share, total + 2)
+    recall = np.cumsum(np.cumsum(ends))[k - 1 : total - m + k]
+    starts = np.flatnonzero(np.diff(recall, prepend=-1.0) > TIED)
+    return OneList(np.asarray(recall[starts], np.float64), np.add.reduceat(p, starts) / p.sum())
+
+
+def _log_binomial(n: Floats | float, k: float) -> Floats:
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))

@@ -1,0 +1,92 @@
+"""The chance with shared negatives of a known overlap, and one list, by enumeration and by runs."""
+
+from itertools import combinations, permutations, product
+
+import numpy as np
+import pytest
+
+import sampledash as sd
+from tests.benchmarks.shared import Scores, off
+from tests.oracles import UNIFORM, WITH
+
+# Item 1 is relevant; under the first system it is tied with two items.
+TABLES = np.array([[[9, 7, 7, 5, 3, 7, 1, 8]], [[2, 7, 1, 8, 9, 6, 5, 4]]])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_chances_against_runs_and_within_the_bounds(seed: int) -> None:
+    away, outside = off(Scores.of(17 * seed + 2, most=60), 4_000)
+    assert away <= 4
+    assert outside <= 1e-9
+
+
+@pytest.mark.parametrize("metric", ["Recall@3", "NDCG@3", "RR", "AUC"])
+@pytest.mark.parametrize("scheme", UNIFORM)
+def test_a_single_instance_by_enumeration(metric: str, scheme: str) -> None:
+    sets = [sd.ranks_from_scores(x, [1], system=y) for x, y in zip(TABLES, "AB", strict=True)]
+    known, m = sd.overlaps(sets, TABLES, [1]), 3
+    row = sd.probability_if_shared(metric, sets, m, scheme=scheme, overlaps=known).iloc[0]
+    rest, value = [0, *range(2, 8)], sd.parse_metric(metric)
+    samples = np.array([*(product(rest, repeat=m) if scheme == WITH else combinations(rest, m))])
+
+    def above(scores: np.ndarray, order: tuple[int, ...]) -> np.ndarray:
+        before = [i for i in order[: order.index(1)] if scores[i] == scores[1]]
+        return np.isin(samples, [*np.flatnonzero(scores > scores[1]), *before]).sum(axis=1)
+
+    both = [[above(x, order) for order in permutations((1, 2, 5))] for x in TABLES[:, 0]]
+    pairs = product(*(both if row.better == "A" else both[::-1]))
+    ahead = [np.mean(value(x + 1, m + 1) > value(y + 1, m + 1) + 1e-12) for x, y in pairs]
+    assert row.low == row.high == pytest.approx(np.mean(ahead), abs=2e-3)
+
+
+def test_one_list_by_enumeration_and_by_draws() -> None:
+    ranks = sd.RankSet("X", [1, 4, 4, 9, 12], 13, ties=[0, 2, 0, 0, 1])
+    law = sd.one_list("Recall@2", ranks, 5)
+    # The K-th best of the list of 5 is at place T: an item hits if fewer than T are above it.
+    places = np.array([sorted(some)[1] + 1 for some in combinations(range(12), 5)])
+    hits = [sd.mean(f"Recall@{t}", ranks) for t in places.tolist()]
+    values, times = np.unique(np.round(hits, 12), return_counts=True)
+    assert law.values == pytest.approx(values, abs=1e-12)
+    assert law.probabilities == pytest.approx(times / len(hits), abs=1e-12)
+    assert (law.mean, law.std) == pytest.approx((np.mean(hits), np.std(hits)), abs=1e-12)
+    ends = np.quantile(hits, [0.025, 0.975], method="inverted_cdf")
+    assert law.interval() == pytest.approx(tuple(ends), abs=1e-12)
+    rng = np.random.default_rng(1)
+    sets = [
+        sd.RankSet(x, rng.integers(1, high, 200), 2_000) for x, high in (("A", 900), ("B", 950))
+    ]
+    first, second = (sd.one_list("Hits@10", x, 100) for x in sets)
+    every = np.array(
+        [np.sort(rng.choice(1_999, 100, replace=False))[9] + 1 for _ in range(100_000)]
+    )
+    runs = [np.mean(x.ranks <= every[:, None], axis=1) for x in sets]
+    for law, run in zip((first, second), runs, strict=True):
+        share = np.array([np.mean(run <= v + 1e-12) for v in law.values])
+        chance = np.cumsum(law.probabilities)
+        assert np.all(
+            np.abs(share - chance) <= 4 * np.sqrt(chance * (1.00001 - chance) / 1e5) + 1e-4
+        )
+    own, low, high = first.ahead_of(second)
+    assert abs(np.mean(runs[0] > runs[1][rng.permutation(100_000)] + 1e-12) - own) < 4 * 0.5 / 316
+    assert low <= np.mean(runs[0] > runs[1] + 1e-12) + 0.007
+    assert high >= np.mean(runs[0] > runs[1] + 1e-12) - 0.007
+
+
+def test_overlaps_that_say_nothing_are_refused() -> None:
+    sets = [sd.ranks_from_scores(x, [1], system=y) for x, y in zip(TABLES, "AB", strict=True)]
+    known = sd.overlaps(sets, TABLES, [1])
+    with pytest.raises(ValueError, match="drawn with replacement, duplicates collapsed"):
+        sd.probability_if_shared("AP", sets, 3, scheme="collapsed", overlaps=known)
+    others = [sd.RankSet("A", [1], 8), sd.RankSet("B", [5], 8)]
+    for given, sentence in (
+        (others, "does not fit"),
+        (others[:1] + sets[:0] + [sd.RankSet("C", [2], 8)], "'B'"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            sd.probability_if_shared("AP", given, 3, overlaps=known)
+    for call, sentence in (
+        (("NDCG", sets[0], 3), "needs Recall@k"), (("Recall@4", sets[0], 3), "with k <= 3"),
+        (("Recall@1", sd.RankSet("S", [1, 2], [8, 9]), 3), "the same n"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=sentence):
+            sd.one_list(*call)
