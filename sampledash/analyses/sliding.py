@@ -79,11 +79,7 @@ def sliding(
     slider["currentvalue"] = slider["currentvalue"] | {"prefix": prefix}
     slider["pad"] = slider["pad"] | {"t": gap}
     # Plotly fits the margins, because labels change with the step and are larger on a projector.
-    fit = {
-        "xaxis_automargin": True,
-        "yaxis_automargin": True,
-        "title": heading(top, height),
-    }
+    fit = {"xaxis_automargin": True, "yaxis_automargin": True, "title": heading(top, height)}
     fig.update_layout(sliders=[slider] * (len(steps) > 1), **fit)
     return fig
 

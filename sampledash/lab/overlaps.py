@@ -9,13 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
 from sampledash.comparison.overlap import Overlap
-from sampledash.lab.ranking import (
-    ScoresOf,
-    blocks,
-    read_scores,
-    users_of,
-    without,
-)
+from sampledash.lab.ranking import ScoresOf, blocks, read_scores, users_of, without
 from sampledash.rank_sets import RankSet, require_several
 from sampledash.types import Ints
 

@@ -210,9 +210,7 @@ def arrow_frame(
 
 
 def careful_frame(
-    source: Layout,
-    second: tuple[int, list[str]],
-    rest: Iterator[tuple[int, list[str]]],
+    source: Layout, second: tuple[int, list[str]], rest: Iterator[tuple[int, list[str]]]
 ) -> pd.DataFrame:
     """Parse text with pandas; columns with a role in ``_EXACT`` remain text. Errors name the line.
 

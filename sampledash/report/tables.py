@@ -221,8 +221,7 @@ def as_latex(table: pd.DataFrame) -> str:
     ]
     styled = pd.DataFrame(dict(enumerate(cells))).set_axis(printed_heads, axis=1).style
     written = styled.hide(axis="index").to_latex(
-        column_format="".join("r" if column.number else "l" for column in columns),
-        hrules=True,
+        column_format="".join("r" if column.number else "l" for column in columns), hrules=True
     )
     return "% \\usepackage{booktabs}\n" + written
 

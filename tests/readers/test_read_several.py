@@ -29,11 +29,7 @@ LACK = (
 UNLABELLED = "rank\n1\n2\n"
 BESIDE = [
     ((A, OTHER), DifferentInstances, LACK),
-    (
-        ("rank,n\n1,9\n2,9\n", "rank,n\n3,9\n"),
-        DifferentInstances,
-        "'a' has 2 instances and",
-    ),
+    (("rank,n\n1,9\n2,9\n", "rank,n\n3,9\n"), DifferentInstances, "'a' has 2 instances and"),
     ((A, LONGER), MissingCandidates, "b.csv does not say n … (at least 812)"),
     ((SINGLE_N, LONGER), DifferentInstances, "'w' has 1 relevant item in 'Z' and 0 in 'X'. "),
     ((BARE, LONGER), MissingCandidates, "a.csv does not say n … (at least 812)"),

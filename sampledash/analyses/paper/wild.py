@@ -39,11 +39,7 @@ SHAPES: dict[tuple[str, str], Shape | None] = {
     ("low_if_falling", "high_if_falling"): "non-increasing",
 }
 #: Columns with a guess of the number on 5,000 images -> name of the guess.
-GUESSES = {
-    "estimate": "Estimate",
-    "middle": "Middle of the range",
-    "on_sample": "Number on 1,000",
-}
+GUESSES = {"estimate": "Estimate", "middle": "Middle of the range", "on_sample": "Number on 1,000"}
 NCF, METRICS = "ncf", ("Recall@1", "Recall@10", "NDCG@10", "AUC")
 
 
