@@ -72,7 +72,8 @@ def bar(
     if sampled:
         with row:
             # The page says what the rank sets lack for a scheme that a link asks for.
-            asked = (state.value("scheme"), st.query_params.get("scheme")) if sets else ()
+            asked = {state.value("scheme"), st.query_params.get("scheme")} if sets else set()
+            asked &= {choices.ODDS} if sets is choices.CATALOGUE else asked
             label, possible = "Negatives are drawn", choices.offered(sets)
             offered = [name for name in choices.SCHEMES if name in possible or name in asked]
             chosen = page.segments(label, offered, "scheme", help=HELP["scheme"], hidden=True)
