@@ -30,7 +30,7 @@ _SMALL = 500  # up to this many probabilities, the sum has an error below 1e-13
 # Distance of the nodes and their range, in standard deviations of the logarithm of the time of the
 # m-th ring, and largest distance of a number of rings from its mean, in standard deviations: for
 # small and for larger numbers of probabilities; then the error is about 1e-6.
-_FINE, _COARSE = (0.12, 12.0, 9.0), (1.2, 3.6, 6.5)
+_FINE, _COARSE = (0.25, 12.0, 9.0), (1.2, 3.6, 6.5)
 _ROWS = 512  # largest number of instances that are computed together
 _LEAST = 1e-6  # weight of items that are drawn last, as a share of the smallest positive weight
 _ROUNDED = 1e-4  # rounding error of sums over classes, which may come in single precision

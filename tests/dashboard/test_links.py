@@ -123,7 +123,7 @@ def test_what_is_given_in_vain_is_told_until_something_is_chosen_and_a_good_link
     assert not opened("correct?n=11&m=10").warning  # cutoff 10 leaves one of 11 items out
     good = {"n": ["3706"], "gamma": ["1e-3"], "metrics": ["AP", "NDCG@k"], "utm_source": ["x"]}
     assert state.link_complaints(good) == []
-    for bad in ("n=1e400", "n=many", "m=1.5", "gamma=nan", "metrics=HR", "v=2"):
+    for bad in ("n=1e400", "n=many", "m=1.5", "gamma=nan", "metrics=HR", "v=3"):
         (told,) = state.link_complaints(parse_qs(bad))
         assert bad.split("=")[1][:3] in told
 
