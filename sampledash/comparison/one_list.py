@@ -105,8 +105,8 @@ def one_list(metric: Metric | str, ranks: RankSet, m: int, *, ties: Ties = "expe
     metric, m = as_metric(metric), checks.integer("m", m, low=1)
     require_ranks(ranks)
     ranks.require_known()
-    k, total = metric.cut(m), checks.integer("n", int(ranks.n.max()), low=2, high=_MOST) - 1
-    if not metric.on_lattice or metric.scale(1) != 1 or k is None or k > m:
+    k, total = metric.cut(m) or m, checks.integer("n", int(ranks.n.max()), low=2, high=_MOST) - 1
+    if not metric.on_lattice or metric.scale(1) != 1 or k > m:
         raise ValueError(f"one list of {m} negatives needs Recall@k with k <= {m}, got {metric}")
     if ranks.max_relevant > 1 or np.ptp(ranks.n) or m > total:
         raise ValueError(

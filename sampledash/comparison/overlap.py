@@ -36,7 +36,7 @@ from sampledash.schemes import SCHEMES
 from sampledash.types import Complex, Floats, Ints
 
 _NOTHING = 1e-14  # smaller probabilities are left out of a distribution of two sampled counts
-_STRAIGHT = 1e-14  # values are linear in the sampled count if their steps differ by at most this
+STRAIGHT = 1e-14  # values are linear in the sampled count if their steps differ by at most this
 _NODES = 8  # smallest number of nodes for the number of tied items above
 _SKEWNESS = 2.0  # largest skewness of an instance's difference, if only its variance is known
 _MANY = 1_000  # the sum of 30 or more differences with more values than this is taken as normal
@@ -144,7 +144,7 @@ def bounds_if_known(
         f, g = functions[0][i], functions[1][j]
         x, y = (k + 1 + np.arange(h.shape[1]) for k, h in ((i, f), (j, g)))
         row, x, y = np.ix_(at[free], x, y)
-        if metric.linear and not values and np.ptp(np.diff(f, axis=0)) <= _STRAIGHT:
+        if metric.linear and not values and np.ptp(np.diff(f, axis=0)) <= STRAIGHT:
             moments[row, x, y] = _linear(protocol.scheme, m, cells, f, g)
         else:
             moments[row, x, y], moments[row, x, 0], moments[row, 0, y] = _moments(

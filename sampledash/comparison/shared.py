@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sampledash import checks
 from sampledash.comparison.chance import common_step, normal_chances
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
-from sampledash.comparison.overlap import Overlap, bounds_if_known, covariance_of_counts
+from sampledash.comparison.overlap import STRAIGHT, Overlap, bounds_if_known, covariance_of_counts
 from sampledash.comparison.run_distribution import FEW, Law, Run, law_of_mean
 from sampledash.comparison.scatter import CHUNK, conditional_means
 from sampledash.comparison.user_resampling import Sampled, match_instances, sampled_values
@@ -41,7 +41,6 @@ from sampledash.types import Floats, Ints
 _WIDER = 0.2
 # A sampled count is the number of sampled negatives above a relevant item.
 _NOTHING = 1e-20  # sampled counts with a smaller probability are left out of a covariance
-_STRAIGHT = 1e-14  # values are linear in the sampled count if their steps differ by at most this
 _CACHE = 1 << 15  # number of probabilities that are processed together, so that they stay in cache
 # The smallest covariances are only bounded (Cauchy-Schwarz), to save time, as long as the sum of
 # the bounds is at most this share of the sum of the variances of both means.
@@ -304,7 +303,7 @@ def nested_covariances(
     larger set, and outside it, per pair. ``first`` (m + 1, c) and ``second`` (m + 1, d): the
     functions' values at the counts 0..m in the smaller and in the larger set.
     """
-    if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= _STRAIGHT:
+    if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= STRAIGHT:
         # The functions are linear, as for AUC, so the covariance has a closed form.
         total = outer + outside
         common = covariance_of_counts(scheme, m, inner, outer, inner, total)

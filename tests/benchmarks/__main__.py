@@ -6,8 +6,8 @@ from importlib import import_module
 from tests.benchmarks.frame import HEAD, options
 
 PARTS = (
-    "core verdict every_m chances counterexamples estimators bounds stopping lab warehouse printed "
-    "audits by_weight"
+    "core verdict every_m chances shared counterexamples estimators bounds stopping lab warehouse "
+    "printed audits by_weight"
 )
 
 
