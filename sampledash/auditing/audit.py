@@ -122,7 +122,8 @@ class Audit:
         if self.uneven and not self.fitted.popular:
             return None
         drawn = not self.fitted.popular, self.drawn != AGAIN
-        rows = {(x.uniform, x.distinct): name for name, x in SCHEMES.items() if not x.varies}
+        known = ((name, x) for name, x in SCHEMES.items() if not x.varies and x.needs != "strata")
+        rows = {(x.uniform, x.distinct): name for name, x in known}
         return cast(Scheme, rows[drawn])
 
     def effect(

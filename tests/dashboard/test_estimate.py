@@ -397,7 +397,7 @@ def test_a_test_corpus_is_a_sample_of_a_larger_corpus():
     )
     refused(at.put("n", 500), "n = 500 is smaller than the 1,000 candidates|whole corpus")
     sampled = b"system,sampled_rank,n_candidates\nA,1,1000\n"
-    assert "name the column of ranks rank" in at.upload("b.csv", sampled).complaint
+    assert "name the ranks rank" in at.upload("b.csv", sampled).complaint
     # A corpus as large as the test: the ranks are exact, and the picture has room around the value.
     at = ranks_page(n="1000", **corpus).upload("a.csv", f"system,rank,n\n{rows}".encode())
     exact = percent(np.mean(ranks <= 10))
