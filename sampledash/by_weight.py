@@ -135,17 +135,19 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
             used = np.where(weights > 0, weights, _LEAST * positive)
             below = (negatives - above - tied)[some]
             parts = [above[some], *[tied[some]] * has_ties, below]
-            rows[some] = _laws(parts, used / positive, m, small)
+            rows[some] = _laws(parts, used / positive, m, _FINE if rows.size <= small else _COARSE)
     return rows
 
 
-def _laws(parts: Sequence[Floats], weight: Floats, m: int, small: int) -> Floats:
+def _laws(
+    parts: Sequence[Floats], weight: Floats, m: int, grid: tuple[float, float, float]
+) -> Floats:
     """Return :func:`law` for instances with more than m negatives, whose classes are the same."""
     middle, width = _times(np.sum(parts, axis=0), weight, m)
     # Numbers above are alike in a block of rows, so that the transforms of the block are short.
     order = np.argsort((parts[0] * -np.expm1(-weight * np.exp(middle)[:, None])).sum(axis=1))
     middle, width, parts = middle[order], width[order], [x[order] for x in parts]
-    step, reach, wide = _FINE if len(middle) * (m + 1) <= small else _COARSE
+    step, reach, wide = grid
     rows = np.zeros((len(middle), m + 1))
     gap, ends = step * width.min(), (reach + step) * width
     first, last = (middle - ends).min() // gap, (middle + ends).max() // gap
