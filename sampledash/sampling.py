@@ -33,6 +33,8 @@ from sampledash.types import Flags, Floats, Ints
 Weighted = tuple[Floats, Floats, Floats]
 Sizes = Callable[[int, Floats], Floats]  # as in ``Design.sizes``
 
+#: Error message for m, a text that says how many negatives there are, and their number.
+TOO_MANY = "m = {} is too large without replacement: {}; take m <= {} or sample with replacement"
 _CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which fit the CPU cache
 #: Half width, in standard deviations, of the computed range of counts; P(outside) is below 1e-30.
 _SIGMAS = 12
@@ -90,17 +92,12 @@ class Sampling:
         set_(self, "m", checks.integer("m", self.m, low=1))
         checks.choice("scheme", self.scheme, SCHEMES)
         if self.design.by_class is not None:
-            raise ValueError(
-                f"scheme {self.scheme!r} draws some items more often than others, so that a rank "
-                f"alone does not determine its sampled rank: give a rank set with "
-                f"{self.design.needs}, as ranks_from_scores returns"
-            )
+            needed = f"the {self.design.needs} of a rank set, as ranks_from_scores returns it"
+            raise ValueError(f"scheme {self.scheme!r} needs more than a rank: give {needed}")
         set_(self, "odds", checks.real("odds", self.odds, low=0, above=True))
         if self.design.distinct and self.m > self.n - 1:
-            raise ValueError(
-                f"m = {self.m} is too large without replacement: n = {self.n} leaves "
-                f"{self.n - 1} negatives; take m <= {self.n - 1} or sample with replacement"
-            )
+            least = f"n = {self.n} leaves {self.n - 1} negatives"
+            raise ValueError(TOO_MANY.format(self.m, least, self.n - 1))
         check_odds(self.odds, self.scheme)
 
     @property
@@ -252,10 +249,8 @@ def draw_sizes(scheme: str, m: int, negatives: Ints, rng: np.random.Generator) -
 def check_metric(metric: Metric, scheme: str) -> None:
     """Raise ValueError if a metric needs the number of ranked negatives, but this number varies."""
     if SCHEMES[scheme].varies and (metric.linear or metric.share is not None):
-        raise ValueError(
-            f"{metric} depends on how many negatives are ranked, which varies if they are drawn "
-            f"{SCHEMES[scheme].words}: take a metric of the first ranks, such as Recall@10 or NDCG"
-        )
+        varies = f"which varies if they are drawn {SCHEMES[scheme].words}: take Recall@10 or NDCG"
+        raise ValueError(f"{metric} depends on how many negatives are ranked, {varies}")
 
 
 def pmf_window(

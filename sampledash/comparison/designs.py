@@ -191,10 +191,8 @@ def designs(
         for name, cost in (proxies or {}).items():
             costs = checks.numbers(f"proxies {name!r}", cost)
             if costs.size not in (1, len(sets)) or np.any(costs <= 0):
-                raise ValueError(
-                    f"proxies {name!r} must be the mean cost of each of {len(sets)} systems, above "
-                    f"0, got {checks.shown(cost)}"
-                )
+                needed = f"the mean cost of each of {len(sets)} systems, above 0"
+                raise ValueError(f"proxies {name!r} must be {needed}, got {checks.shown(cost)}")
             prices[f"{STOPPED}, {name}"] = np.broadcast_to(costs, len(sets))
     for design, price in prices.items():
         # Systems share instances, so the cost of an instance is averaged over the systems.
@@ -399,10 +397,8 @@ def mean_of_sample(
         raise ValueError(f"instances must be at least the {low:g} of the sample, got {instances:g}")
     sample = _Sample(metric, sets, protocol)
     if len(set(sample.group.values())) > 1:
-        raise ValueError(
-            f"systems {ranks.system!r} and {sets[1].system!r} do not rank the same instances: "
-            "a difference needs the same sample"
-        )
+        both = f"systems {ranks.system!r} and {sets[1].system!r}"
+        raise ValueError(f"{both} do not rank the same instances: give the same sample of both")
     off, counts = sample.off[0], sample.counts[0]
     value = float(sample.mean[0])
     if versus is not None:

@@ -149,10 +149,8 @@ def pair_covariances(
     if protocol.design.distinct:
         wanted &= rows.negatives[starts] >= m
     if protocol.design.weighted and np.any(np.add.reduceat(rows.tied, starts)[wanted]):
-        raise ValueError(
-            f"system {ranks.system!r} has ties and several relevant items in one instance: with "
-            "popularity the scatter is available for ties='optimistic' or 'pessimistic'"
-        )
+        what = f"system {ranks.system!r} has ties and several relevant items in one instance"
+        raise ValueError(f"{what}: with popularity, take ties='optimistic' or 'pessimistic'")
     protocol.require_fixed(ranks.system if np.any(wanted) else "")
     vectors = np.array(
         [[protocol.vector(metric, atoms, m, j) for metric in metrics] for j in atoms.positions]

@@ -231,10 +231,8 @@ def _group(
     for i, _ in members:
         bad = sets[i].counts[sets[i].counts != np.floor(sets[i].counts)]
         if len(bad):
-            raise ValueError(
-                f"counts of system {sets[i].system!r} must be whole numbers to test over "
-                f"instances, got {bad[0]:g}: round them or leave them out"
-            )
+            wrong = f"counts of system {sets[i].system!r} must be whole numbers, got {bad[0]:g}"
+            raise ValueError(f"{wrong}: round them or leave them out")
     values = [instance_values(metric, sets[i], protocol.ties)[at] for i, at in members]
     weights, counts = protocol.instance_weights(first), first.count.astype(np.int64)
     return Group([i for i, _ in members], np.array(values), weights, counts)
