@@ -27,7 +27,7 @@ from scipy.sparse import csc_array
 from sampledash import checks
 from sampledash.metrics import Metric
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
-from sampledash.types import Flags, Floats, Ints
+from sampledash.types import Flags, Floats, Ints, blocks
 
 #: For each row: weight of the items above, weight of the items below, and a factor in a sum.
 Weighted = tuple[Floats, Floats, Floats]
@@ -206,8 +206,7 @@ def _mixed(sizes: Sizes, draws: Floats, a: Floats, b: Floats) -> Floats:
         totals, place = np.unique(both[at, 1], return_inverse=True)
         left, vectors = _interpolated(sizes, m, totals)
         law, chances = pmf(DEFAULT_SCHEME, top, a[at, 0], b[at, 0]), (left @ vectors)[place]
-        step = _CACHE // (top + 1) + 1  # all sizes of few rows fit the CPU cache
-        for rows in (slice(start, start + step) for start in range(0, len(at), step)):
+        for rows in blocks(len(at), _CACHE, top + 1):  # all sizes of few rows fit the CPU cache
             result[at[rows], : top + 1] = over_sizes(law[rows], chances[rows])
     return result
 
@@ -384,9 +383,7 @@ def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
     shares = csc_array((weight, (owner, row)), shape=(len(parts), len(distinct)))
     total = np.zeros((len(parts), m + 1))
     width = 2 * int(_SIGMAS * np.sqrt(m * 0.25) + 3 * _SIGMAS)
-    step = max(1, _CHUNK // (m + 1))
-    for start in range(0, len(distinct), step):
-        rows = slice(start, start + step)
+    for rows in blocks(len(distinct), _CHUNK, m + 1):
         above, below = distinct[rows].real, distinct[rows].imag
         if width > m / 2:
             p = pmf(scheme, m, above, below)
@@ -500,9 +497,7 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
 
 def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tuple[slice, Floats]]:
     """Yield :func:`pmf` in blocks of rows, which limits the memory: (slice of the rows, block)."""
-    step = max(1, _CHUNK // (m + 1))
-    for start in range(0, len(above), step):
-        rows = slice(start, start + step)
+    for rows in blocks(len(above), _CHUNK, m + 1):
         yield rows, pmf(scheme, m, above[rows], below[rows])
 
 

@@ -42,7 +42,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash import checks
-from sampledash.comparison.chance import inverted, normal_chances, pair_chances
+from sampledash.comparison.chance import chance_above, normal_chances, pair_chances
 from sampledash.comparison.means import exact_means, step_of
 from sampledash.comparison.order import TIED, pair_table, true_pairs
 from sampledash.comparison.run_distribution import lattice
@@ -285,13 +285,11 @@ def _chance_of_subsets(
         return float(normal_chances(difference, error, step))
 
     def transform(frequencies: Floats) -> Complex:
-        product = np.prod([_waves_of_subset(*mean, frequencies) for mean in means], axis=0)
-        return np.vstack([product, np.ones(len(product))])
+        waves = [_waves_of_subset(*mean, frequencies) for mean in means]
+        return np.asarray(np.prod(waves, axis=0))
 
     work = 10 * sum(len(values) + drawn for values, _, drawn in means)
-    row, other = np.array([0]), np.array([1])
-    chance = inverted(transform, work, row, other, error, np.array([shift]))
-    return float(np.clip(chance[0], 0.0, 1.0))
+    return chance_above(transform, work, error, shift)
 
 
 def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Floats) -> Complex:

@@ -26,7 +26,7 @@ from sampledash.metrics import Metric
 from sampledash.protocol import Protocol, as_ranked_by
 from sampledash.rank_counts import RankCounts, distinct_over_systems, unique_rows
 from sampledash.rank_sets import RankSet
-from sampledash.types import Complex, Floats, Ints
+from sampledash.types import Complex, Floats, Ints, blocks
 
 Law = tuple[Floats, Floats]  # increasing values, and the probability of each value
 FEW = 30  # with fewer instances, the normal approximation is not used
@@ -308,14 +308,12 @@ class Run:
         order = np.argsort(level, kind="stable")
         starts = np.searchsorted(level[order], np.arange(len(levels)))
         waves = waves_of(levels, frequencies).view(np.float64)
-        step = max(1, _BLOCK // (2 * len(frequencies)))
         for some, values, p in self.item_laws(atoms):
             if values is not self.vector:
                 yield some, p @ waves_of(values, frequencies)
                 continue
             shares = np.add.reduceat(p[:, order], starts, axis=1)
-            for start in range(0, len(some), step):
-                rows = slice(start, start + step)
+            for rows in blocks(len(some), _BLOCK, 2 * len(frequencies)):
                 yield some[rows], (shares[rows] @ waves).view(np.complex128)
 
     def instance_waves(self, order: Ints, frequencies: Floats) -> Complex:

@@ -7,10 +7,9 @@ from typing import Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from sampledash import checks, simulation
-from sampledash.comparison.chance import by_lumps, common_step, inverted, normal_chances
+from sampledash.comparison.chance import by_lumps, chance_above, common_step, normal_chances
 from sampledash.comparison.means import exact_values
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import DRAWS, FEW, RUNS, Run
@@ -19,7 +18,7 @@ from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.rank_counts import codes_of, distinct_over_systems
 from sampledash.rank_sets import RankSet, Ties, first_items
-from sampledash.types import Floats, Ints
+from sampledash.types import Complex, Floats, Ints
 
 # The normal distribution is used if no value of one instance can change a mean by more than this
 # many standard deviations of the difference of the two means.
@@ -235,13 +234,12 @@ def probability_if_redrawn(
 def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -> float:
     """Return P(difference of means > 0) by Fourier inversion; redrawn instances are independent."""
 
-    def transform(frequencies: Floats) -> NDArray[np.complex128]:
+    def transform(frequencies: Floats) -> Complex:
         x, y = (
             sample.run.instance_waves(sample.order, frequencies / sample.size) for sample in both
         )
         if first.group == second.group:
-            paired = (shares[0] @ (x * y.conj())) ** first.size
-            return np.vstack([paired, np.ones(len(paired))])
+            return np.asarray((shares[0] @ (x * y.conj())) ** first.size)
         return np.vstack([(shares[0] @ x) ** first.size, (shares[1] @ y) ** second.size])
 
     both = first, second
@@ -251,9 +249,7 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
     if apart is not None:
         return apart
     laws = sum(len(sample.counts) for sample in both)
-    row, other = np.array([0]), np.array([1])
-    chance = inverted(transform, laws, row, other, deviation, np.array([step]))
-    return float(np.clip(chance[0], 0.0, 1.0))
+    return chance_above(transform, laws, deviation, float(step))
 
 
 def _by_lumps(
@@ -268,9 +264,7 @@ def _by_lumps(
     split, paired = len(first.order), first.group == second.group
     times = np.concatenate([first.counts, second.counts])
 
-    def transform(
-        usual: NDArray[np.complex128], large: NDArray[np.complex128], turn: NDArray[np.complex128]
-    ) -> NDArray[np.complex128]:
+    def transform(usual: Complex, large: Complex, turn: Complex) -> Complex:
         (x, y), (up, down) = ((waves[:split], waves[split:].conj()) for waves in (usual, large))
         if paired:
             same, more, less = (shares[0] @ z for z in (x * y + up * down, up * y, x * down))
