@@ -427,10 +427,8 @@ def evaluate(
         run.k, run.seed, run.systems, run.users, run._asked = k, seed, names, len(everyone), asked
         run.scored, run._found = [0] * len(names), [[] for _ in names]
     if (run.k, run.seed, run.systems, run._asked) != (k, seed, names, asked):
-        raise ValueError(
-            f"resume is an evaluation of {run.users} users by {', '.join(run.systems)} with "
-            f"k = {run.k} and seed = {run.seed}: go on with the same, or begin anew"
-        )
+        before = f"{run.users} users by {', '.join(run.systems)}, k = {run.k}, seed = {run.seed}"
+        raise ValueError(f"resume is an evaluation of {before}: go on with the same, or begin anew")
     room = _room(budget, everyone, len(names))
     lists = _Lists(seed)
     for i in np.random.default_rng(seed).permutation(len(everyone))[len(run.finished) :].tolist():

@@ -310,10 +310,8 @@ class Metric:
             raise ValueError(f"ranks fills all {n} candidates: there is no irrelevant item left")
         if self.of_others:
             return float(np.sum(self.of_above(places - 1, n - 1))) * self.scale(size)
-        terms = (
-            float(self.of_above(r - j, n - size, j)) for j, r in enumerate(places.tolist(), start=1)
-        )
-        return sum(terms) * self.scale(size)
+        terms = [self.of_above(r - j, n - size, j) for j, r in enumerate(places.tolist(), start=1)]
+        return float(sum(terms)) * self.scale(size)
 
 
 def _plain(text: str) -> str:

@@ -21,7 +21,7 @@ from sampledash.metrics import Metric
 from sampledash.quadrature import SIZE, mean_nodes, reach
 from sampledash.rank_counts import RankCounts
 from sampledash.rank_sets import RankSet, Ties
-from sampledash.sampled_rank_sets import MOST_PLACES
+from sampledash.sampled_rank_sets import MOST_PLACES, population_of
 from sampledash.sampling import TOO_MANY, Sampling, item_weights, modes, pmf, pmf_chunks
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Floats, frozen
@@ -141,11 +141,9 @@ class Protocol:
     def check_mass(self, ranks: RankSet) -> None:
         """Raise ValueError for ``mass_above`` with a uniform scheme, which would not use it."""
         if not self.design.weighted and ranks.mass_above is not None:
-            raise checks.Refusal(
-                f"system {ranks.system!r} has mass_above, which scheme {self.scheme!r} does not "
-                "read: draw by popularity, or leave it out",
-                checks.Remedy("ranks.without_mass()"),
-            )
+            unread = f"mass_above, which scheme {self.scheme!r} does not read"
+            what = f"system {ranks.system!r} has {unread}: draw by popularity, or leave it out"
+            raise checks.Refusal(what, checks.Remedy("ranks.without_mass()"))
 
     def require_fixed(self, system: str) -> None:
         """Raise ValueError if the number of different drawn items varies.
@@ -254,7 +252,7 @@ class Protocol:
         if metric.of_others and len(counts.positions) > 1:
             advice = "take AUC or Recall, or give each item an instance of its own"
             raise ValueError(f"{metric} is not available here for several relevant items: {advice}")
-        return self._vector(metric, counts, m, position)[0]
+        return vector(self.correction, metric, self._fitted(counts, m, position), position)[0]
 
     def law_key(self, counts: RankCounts, m: int) -> object:
         """Return a key: rank sets with equal keys can share computations.
@@ -268,21 +266,14 @@ class Protocol:
 
     def note(self, metric: Metric, ranks: RankSet, m: int) -> str | None:
         """Return the warning about the corrected values for these ranks, or None."""
-        return self._vector(metric, ranks.counted(), m, 1)[1]
-
-    def _vector(
-        self, metric: Metric, counts: RankCounts, m: int, position: int
-    ) -> tuple[Floats, str | None]:
-        return vector(self.correction, metric, self._fitted(counts, m, position), position)
+        return vector(self.correction, metric, self._fitted(ranks.counted(), m, 1), 1)[1]
 
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
         """Return the sampling for the fit at a position; n is the mean n of its items, rounded."""
-        n = counts.populations[position]
         # An uncorrected vector is the same for all schemes.
         scheme = self.fit_scheme if self.correction.by_rank else DEFAULT_SCHEME
-        fitted = SCHEMES[scheme]
-        n = max(n, m + 1) if fitted.distinct else n
-        return Sampling(n, m, scheme, fitted.odds(self.odds))
+        n = population_of(scheme, counts.populations[position], m)
+        return Sampling(n, m, scheme, SCHEMES[scheme].odds(self.odds))
 
 
 def _blocks(items: NDArray[np.intp], step: int) -> Iterator[NDArray[np.intp]]:

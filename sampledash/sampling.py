@@ -169,10 +169,8 @@ def parse_sampling(text: str) -> Sampling:
     >>> parse_sampling("n = 10000, m = 99, without-replacement").m
     99
     """
-    pattern = (
-        r"\s*n\s*=\s*([0-9]+)\s*,\s*m\s*=\s*([0-9]+)\s*,\s*([a-z-]+)\s*(?:,\s*odds\s*=\s*(\S+)\s*)?"
-    )
-    match = re.fullmatch(pattern, checks.text("sampling", text))
+    plain = re.sub(r"\s*([=,])\s*", r"\1", checks.text("sampling", text).strip())
+    match = re.fullmatch(r"n=([0-9]+),m=([0-9]+),([a-z-]+)(?:,odds=(\S+))?", plain)
     if match is None:
         example = Sampling(10_000, 99)
         raise ValueError(f"sampling {checks.shown(text)} is not understood: write '{example}'")

@@ -149,17 +149,15 @@ def spread_if_redrawn(first: Sampled, second: Sampled, single: bool = False) -> 
     the variance is that of its linear approximation; with equal weights the variance is exact.
     """
     if first.group != second.group:
-        return sum(
-            _spread(x, x.mean - x.average, x.variance) * (x.size if single else 1.0)
-            for x in (first, second)
-        )
+        return sum(_spread(x, x.mean - x.average, x.variance, single) for x in (first, second))
     off = first.mean - second.mean - (first.average - second.average)
-    return _spread(first, off, first.variance + second.variance) * (first.size if single else 1.0)
+    return _spread(first, off, first.variance + second.variance, single)
 
 
-def _spread(values: Sampled, off: Floats, variance: Floats) -> float:
+def _spread(values: Sampled, off: Floats, variance: Floats, single: bool = False) -> float:
     shares = values.weights * values.counts
-    return float((variance + off**2) @ (values.weights * shares)) / float(shares.sum()) ** 2
+    spread = float((variance + off**2) @ (values.weights * shares)) / float(shares.sum()) ** 2
+    return spread * (values.size if single else 1.0)
 
 
 def probability_if_redrawn(
