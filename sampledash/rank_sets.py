@@ -271,9 +271,8 @@ class RankSet(ByDigest):
         ranks = np.array(self.ranks)
         if not best:
             order, position, relevant = self._order
-            ranks[order] = np.where(
-                self.beyond[order], self.n[order] - relevant + position, ranks[order]
-            )
+            last = self.n[order] - relevant + position
+            ranks[order] = np.where(self.beyond[order], last, ranks[order])
         return self._changed(ranks=ranks, beyond=None, mass_above=None)
 
     def without_mass(self) -> RankSet:

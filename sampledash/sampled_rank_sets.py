@@ -221,10 +221,8 @@ class SampledRankSet(ByDigest):
     def __repr__(self) -> str:
         drawn = self.outcomes.m
         m = " or ".join(map(str, drawn)) if len(drawn) < 4 else "mixed"
-        return (
-            f"SampledRankSet({self.system!r}, {self.n_instances:g} instances, "
-            f"n = {self.population}, m = {m})"
-        )
+        sizes = f"{self.n_instances:g} instances, n = {self.population}, m = {m}"
+        return f"SampledRankSet({self.system!r}, {sizes})"
 
     @cached_property
     def digest(self) -> str:

@@ -418,10 +418,8 @@ def _mixed_sums(sizes: Sizes, m: int, parts: Sequence[Weighted]) -> Floats:
             zip(parts, pools, some, strict=True)
         ):
             shares = weight[at, None] * left[np.searchsorted(numbers, pool[at])]
-            laws = [
-                shares[x].T @ p for x, p in pmf_chunks(DEFAULT_SCHEME, top, above[at], below[at])
-            ]
-            if laws:
+            chunks = pmf_chunks(DEFAULT_SCHEME, top, above[at], below[at])
+            if laws := [shares[x].T @ p for x, p in chunks]:
                 total[row, : top + 1] += over_sizes(np.sum(laws, axis=0), vectors).sum(axis=0)
     return total
 

@@ -343,7 +343,7 @@ def chance_above(
 
     def both(frequencies: Floats) -> Complex:
         waves = np.atleast_2d(transform(frequencies))
-        return np.vstack([waves, np.ones(waves.shape[1])])
+        return np.vstack([waves, np.ones(waves.shape[1])])[:2]
 
     pair = np.array([0]), np.array([1]), deviation, np.array([shift])
     return float(np.clip(inverted(both, laws, *pair)[0], 0.0, 1.0))

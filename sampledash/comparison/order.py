@@ -160,16 +160,13 @@ def orders(
 
 def _between_changes(evaluated: Orders, systems: int) -> Ints:
     """Return the midpoints between neighbouring evaluated m at which a pair's orders differ."""
-    m = evaluated.m_values
+    m, means = evaluated.m_values, evaluated.means
     gaps = np.flatnonzero(np.diff(m) > 1)
     if not len(gaps):
         return m[:0]
     changes = np.zeros(len(gaps), dtype=bool)
     for i in range(systems - 1):
-        left, right = (
-            sign(evaluated.means[at, i, None] - evaluated.means[at, i + 1 :])
-            for at in (gaps, gaps + 1)
-        )
+        left, right = (sign(means[at, i, None] - means[at, i + 1 :]) for at in (gaps, gaps + 1))
         changes |= np.any(left != right, axis=(1, 2))
     return (m[gaps[changes]] + m[gaps[changes] + 1]) // 2
 

@@ -92,10 +92,9 @@ class Overlap:
             ranks = (np.array([x.above, x.tied, x.negatives]).T for x in (left, right))
             if all(map(np.array_equal, (x @ _TOTAL for x in sides), ranks)):
                 return cells
-        raise ValueError(
-            f"the overlap of systems {self.systems[0]!r} and {self.systems[1]!r} does not fit "
-            "their ranks: make it by sampledash.overlaps from the scores that were ranked"
-        )
+        advice = "make it by sampledash.overlaps from the scores that were ranked"
+        both = f"systems {self.systems[0]!r} and {self.systems[1]!r}"
+        raise ValueError(f"the overlap of {both} does not fit their ranks: {advice}")
 
 
 _TOTAL = np.array([[1, 0, 1], [0, 1, 1], [0, 0, 1]])  # above, tied, below -> above, tied, all

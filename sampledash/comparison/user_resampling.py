@@ -281,9 +281,8 @@ def _runs(values: Sampled, system: int) -> Floats:
         return negatives.normal(values.average, deviation, RUNS)
     run, size = values.run, int(values.size)
     # The group is the seed: systems that rank the same instances get the same redrawn instances.
-    drawn = np.random.default_rng([0, values.group]).choice(
-        len(values.counts), (RUNS, size), p=values.counts / values.size
-    )
+    users = np.random.default_rng([0, values.group])
+    drawn = users.choice(len(values.counts), (RUNS, size), p=values.counts / values.size)
     atoms = run.ranks.counted(run.protocol.ties)
     rows = run.ranks.rows(run.protocol.ties)
     ends = np.r_[np.flatnonzero(rows.position == 1), len(rows)]
