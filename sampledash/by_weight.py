@@ -78,27 +78,22 @@ def check_classes(what: str, given: ArrayLike, sums: Ints, *, whole: bool) -> Fl
     """
     classes, rows = checks.array_of(what, given), sums.shape[1]
     if classes.ndim != 3 or classes.shape[:2] != (rows, 4) or classes.dtype.kind not in "iuf":
-        raise ValueError(
-            f"{what} has shape {classes.shape}: give numbers ({rows}, 4, classes), above, tied, in "
-            "all, and the weight of each class or the number drawn, a row per relevant item"
-        )
+        parts = "above, tied, in all, and the weight of each class or the number drawn"
+        needed = f"give numbers ({rows}, 4, classes), {parts}, a row per relevant item"
+        raise ValueError(f"{what} has shape {classes.shape}: {needed}")
     array = classes.astype(np.float64)
     for part, (name, number) in enumerate(zip(("above", "tied", "in all"), sums, strict=True)):
         counts = array[:, part]
         near = np.abs(counts.sum(axis=1) - number) <= _ROUNDED * (1 + number)
         if not np.all(near):
             i = int(np.argmin(near))
-            raise ValueError(
-                f"{what}: the numbers {name} of row {i} add up to {counts[i].sum():g}, but its "
-                f"rank, ties and n say {number[i]}"
-            )
+            total = f"the numbers {name} of row {i} add up to {counts[i].sum():g}"
+            raise ValueError(f"{what}: {total}, but its rank, ties and n say {number[i]}")
     if not (np.all(array[:, WEIGHT] >= 0) and np.all(array[:, WEIGHT].any(axis=1))):
         raise ValueError(f"{what}: in the last part, a row has a number below 0, or all are 0")
     if whole and np.any(odd := array != np.rint(array)):
-        raise ValueError(
-            f"{what} hold {array[odd][0]:g}: give whole numbers of items, and inf as the number "
-            "drawn from a stratum that is drawn whole"
-        )
+        needed = "give whole numbers of items, and inf where a stratum is drawn whole"
+        raise ValueError(f"{what} hold {array[odd][0]:g}: {needed}")
     array.setflags(write=False)
     return array
 

@@ -265,11 +265,8 @@ def _hashable(value: object) -> bool:
 def candidates(name: str, values: ArrayLike, *, scalar: bool = False) -> Ints:
     """Return numbers of candidates as int64; raise ValueError unless each is in 2..10^12."""
     array = integers(name, values, low=2, scalar=scalar)
-    if array.size and array.max() > LARGEST_N:
-        raise ValueError(
-            f"{name} must be at most 10^12, got {array.max()}: sums over more candidates would not "
-            "be exact, give fewer"
-        )
+    if np.any(array > LARGEST_N):
+        raise ValueError(f"{name} must be at most 10^12, got {array.max()}: give fewer candidates")
     return array
 
 
@@ -283,10 +280,8 @@ def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
         try:
             np.broadcast_shapes(n.shape, array.shape)
         except ValueError:
-            raise ValueError(
-                f"n has shape {n.shape}, but {name} has shape {array.shape}: give one number, or "
-                "one for each rank"
-            ) from None
+            shapes = f"n has shape {n.shape}, but {name} has shape {array.shape}"
+            raise ValueError(f"{shapes}: give one n, or one for each rank") from None
     over = array > n
     if np.any(over):
         r, size = (x[over].ravel()[0] for x in np.broadcast_arrays(array, n))
@@ -314,9 +309,7 @@ def confidence(value: Any) -> float:
     """Return ``value`` as a confidence level; raise ValueError unless it is above 0 and below 1."""
     number = real("confidence", value, low=0, high=1, above=True)
     if number == 1:
-        raise ValueError(
-            "confidence must be below 1, got 1: only 0..1 holds every value for certain"
-        )
+        raise ValueError("confidence must be below 1, got 1: take a lower level, such as 0.99")
     return number
 
 
@@ -331,9 +324,7 @@ def total(name: str, counts: NDArray[np.float64]) -> None:
     with np.errstate(over="ignore"):
         whole = float(counts.sum())
     if not 1 / MOST_INSTANCES <= whole <= MOST_INSTANCES:
-        raise ValueError(
-            f"{name} sum to {whole:g}: a sum from 10^-15 to 10^15 is needed, scale them"
-        )
+        raise ValueError(f"{name} sum to {whole:g}: scale them to a sum from 10^-15 to 10^15")
 
 
 def choice(name: str, value: Any, options: Collection[str]) -> None:

@@ -286,10 +286,9 @@ def _weighed(recipe: Correction, metric: Metric, sampling: Sampling, position: i
     if gamma or (resolved == m + 1 and largest < 100):
         return values, None
     zero = f"γ = {recipe.gamma:g} counts as 0 and" if recipe.gamma else "γ = 0"
-    return values, (
-        f"{zero} is ill-conditioned here: {resolved} of {m + 1} directions can be resolved, the "
-        f"largest entry is {largest:.3g}, and one instance can be off by as much"
-    )
+    note = f"{zero} is ill-conditioned here: {resolved} of {m + 1} directions can be resolved, "
+    note += f"the largest entry is {largest:.3g}, and one instance can be off by as much"
+    return values, note
 
 
 #: The properties of every kind of correction by name; to add a kind, add a row.

@@ -120,10 +120,8 @@ def _from_scores(chunks: Iterator[ArrayLike], items: Labels, total: int, k: int)
     rest = (_numbers(chunk, None, "a chunk of scores", "") for chunk in chunks)
     counts = _looked(relevant_scores, (scores for scores in rest if len(scores)), k)
     if counts.scored > total or (not counts.stopped and counts.scored < total):
-        raise ValueError(
-            f"score holds {counts.scored} scores of other candidates, but there are {total}: give "
-            "one for each"
-        )
+        held = f"score holds {counts.scored} scores of other candidates"
+        raise ValueError(f"{held}, but there are {total}: give one for each")
     return _decided(counts, best_first, k)
 
 
@@ -429,10 +427,8 @@ def evaluate(
         run.k, run.seed, run.systems, run.users, run._asked = k, seed, names, len(everyone), asked
         run.scored, run._found = [0] * len(names), [[] for _ in names]
     if (run.k, run.seed, run.systems, run._asked) != (k, seed, names, asked):
-        raise ValueError(
-            f"resume is an evaluation of {run.users} users by {', '.join(run.systems)} with "
-            f"k = {run.k} and seed = {run.seed}: go on with the same, or begin anew"
-        )
+        before = f"{run.users} users by {', '.join(run.systems)}, k = {run.k}, seed = {run.seed}"
+        raise ValueError(f"resume is an evaluation of {before}: go on with the same, or begin anew")
     room = _room(budget, everyone, len(names))
     lists = _Lists(seed)
     for i in np.random.default_rng(seed).permutation(len(everyone))[len(run.finished) :].tolist():
@@ -474,12 +470,10 @@ def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
         return np.inf
     budget = checks.integer("budget", budget, low=1)
     prices = [systems * (len(candidates) - np.size(items)) for _, items, candidates in users]
-    dearest = int(np.argmax(prices))
-    if budget < prices[dearest]:
-        raise ValueError(
-            f"budget = {budget} is smaller than one user: user {checks.shown(users[dearest][0])} "
-            f"costs {prices[dearest]} scores; give at least {prices[dearest]}"
-        )
+    if budget < (price := max(prices)):
+        dearest = f"user {checks.shown(users[prices.index(price)][0])} costs {price} scores"
+        advice = f"{dearest}; give at least {price}"
+        raise ValueError(f"budget = {budget} is smaller than one user: {advice}")
     return budget
 
 

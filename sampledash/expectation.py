@@ -13,6 +13,9 @@ from sampledash.metrics import Metric, as_metric
 from sampledash.sampling import Sampling, check_metric, mean_and_variance, outward, require_sampling
 from sampledash.types import Floats
 
+#: Error message for a prior under which a sampled rank cannot occur.
+NO_WEIGHT = "prior gives sampled rank {} no probability: put weight on ranks that can produce it"
+
 
 def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Floats:
     """Return the expected value of the sampled metric at each true rank (eq. 16).
@@ -121,10 +124,7 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
     weighted = likelihood if prior is None else likelihood * prior_weights(prior, n)
     mass = weighted.sum()
     if not mass > 0:
-        raise ValueError(
-            f"prior gives sampled rank {sampled_rank} no probability: "
-            "put weight on ranks that can produce it"
-        )
+        raise ValueError(NO_WEIGHT.format(sampled_rank))
     return np.asarray(weighted / mass)
 
 
@@ -137,15 +137,12 @@ def prior_weights(prior: ArrayLike, n: int | None = None) -> Floats:
     if array.size == 0:
         raise ValueError("prior is empty: give one weight for each rank 1..n")
     if array.ndim != 1 or n not in (None, len(array)):
-        raise ValueError(
-            f"prior has shape {array.shape}: give one weight for each rank 1..{n or 'n'}"
-        )
+        needed = f"give one weight for each rank 1..{n or 'n'}"
+        raise ValueError(f"prior has shape {array.shape}: {needed}")
     bad = ~(np.isfinite(array) & (array >= 0))
     if np.any(bad):
-        first = int(np.argmax(bad))
-        raise ValueError(
-            f"prior of rank {first + 1} is {array[first]}: weights are finite and not negative"
-        )
+        rank, weight = int(np.argmax(bad)) + 1, array[bad][0]
+        raise ValueError(f"prior of rank {rank} is {weight}: weights are finite and not negative")
     largest = float(array.max())
     if largest == 0:
         raise ValueError("prior is zero at every rank: put weight on at least one")

@@ -15,6 +15,7 @@ import scipy
 from numpy.typing import NDArray
 
 from sampledash import quadrature
+from sampledash.expectation import NO_WEIGHT
 from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, item_weights, pmf_longdouble
 from sampledash.types import Flags, Floats, Ints
@@ -238,10 +239,7 @@ def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
 def require_reachable(grid: Grid) -> None:
     """Raise ValueError for a prior under which some sampled rank cannot occur."""
     if not np.all(grid.seen):
-        raise ValueError(
-            f"prior gives sampled rank {int(np.argmin(grid.marginal)) + 1} no probability: "
-            "put weight on ranks that can produce it"
-        )
+        raise ValueError(NO_WEIGHT.format(int(np.argmin(grid.marginal)) + 1))
 
 
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:

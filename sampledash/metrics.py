@@ -208,10 +208,8 @@ class Metric:
         if kind.cutoff == "share":
             if self.k is not None or self.share is None:
                 given = "none" if self.k is None else f"k = {shown(self.k)}"
-                raise ValueError(
-                    f"{self.label} needs a share of the list, such as {self.label}@0.02; "
-                    f"got {given}"
-                )
+                needed = f"{self.label} needs a share of the list, such as {self.label}@0.02"
+                raise ValueError(f"{needed}; got {given}")
             set_("share", checks.real("share", self.share, low=0, high=1))
             return
         if kind.cutoff == "always" and self.k is None:
@@ -219,9 +217,7 @@ class Metric:
         if kind.cutoff == "never" and self.k is not None:
             raise ValueError(f"{self.label} takes no cutoff, got k = {shown(self.k)}")
         if self.share is not None:
-            raise ValueError(
-                f"{self.label} takes no share, got {shown(self.share)}: only TOPK does"
-            )
+            raise ValueError(f"{self.label} takes no share, got {shown(self.share)}: give k")
         if self.k is not None:
             set_("k", checks.integer("k", self.k, low=1))
 
@@ -314,10 +310,8 @@ class Metric:
             raise ValueError(f"ranks fills all {n} candidates: there is no irrelevant item left")
         if self.of_others:
             return float(np.sum(self.of_above(places - 1, n - 1))) * self.scale(size)
-        terms = (
-            float(self.of_above(r - j, n - size, j)) for j, r in enumerate(places.tolist(), start=1)
-        )
-        return sum(terms) * self.scale(size)
+        terms = [self.of_above(r - j, n - size, j) for j, r in enumerate(places.tolist(), start=1)]
+        return float(sum(terms)) * self.scale(size)
 
 
 def _plain(text: str) -> str:
@@ -378,10 +372,8 @@ def _share(text: str, given: str) -> float:
     # Use decimal arithmetic, because in floating point 0.7 / 100 differs from 0.007.
     share = float(Decimal(match[1]) / (100 if match[2] else 1)) if match else -1.0
     if not 0 <= share <= 1:
-        raise ValueError(
-            f"cutoff of {text!r} is {given!r}: TOPK takes a share of the list, such as TOPK@0.02 "
-            "or TOPK@2%"
-        )
+        cutoff = f"cutoff of {text!r} is {given!r}"
+        raise ValueError(f"{cutoff}: TOPK takes a share of the list, TOPK@0.02 or TOPK@2%")
     return share
 
 

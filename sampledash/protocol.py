@@ -21,8 +21,8 @@ from sampledash.metrics import Metric
 from sampledash.quadrature import SIZE, mean_nodes, reach
 from sampledash.rank_counts import RankCounts
 from sampledash.rank_sets import RankSet, Ties
-from sampledash.sampled_rank_sets import MOST_PLACES
-from sampledash.sampling import Sampling, item_weights, modes, pmf, pmf_chunks
+from sampledash.sampled_rank_sets import MOST_PLACES, population_of
+from sampledash.sampling import TOO_MANY, Sampling, item_weights, modes, pmf, pmf_chunks
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Floats, frozen
 
@@ -101,64 +101,49 @@ class Protocol:
         rank_sets.require_ranks(ranks)
         ranks.require_known()
         checks.integer("m", m, low=1, high=MOST_PLACES)
-        negatives = ranks.counted().negatives
-        if self.design.distinct and m > negatives[0] and np.all(negatives == negatives[0]):
-            raise ValueError(
-                f"m = {m} is too large without replacement: system {ranks.system!r} has "
-                f"{negatives[0]} negatives; take m <= {negatives[0]} or sample with replacement"
-            )
+        negatives, who = ranks.counted().negatives, f"system {ranks.system!r}"
+        if self.design.distinct and m > (most := negatives[0]) and np.all(negatives == most):
+            raise ValueError(TOO_MANY.format(m, f"{who} has {most} negatives", most))
         prior = self.correction.prior
         if prior is not None:
             first = ranks.counted()[ranks.counted().position == 1]
             n = rank_counts.rounded_mean(first.negatives + first.relevant, first.count)
             if len(prior) != n:
-                raise ValueError(
-                    f"prior has {len(prior)} weights, but system {ranks.system!r} has n = {n} "
-                    f"candidates (the mean, rounded): give one weight for each rank 1..{n}"
-                )
+                sizes = f"{len(prior)} weights, but {who} has n = {n} (the mean, rounded)"
+                raise ValueError(f"prior has {sizes}: give one weight for each rank 1..{n}")
         self.check_mass(ranks)
         if self.design.by_class is not None:
             self._check_classes(ranks, m)
         known = ranks.classes is not None or ranks.mass_above is not None
         if self.design.weighted and known and self.correction.by_rank:
-            raise ValueError(
-                f"correction {self.correction} of system {ranks.system!r} is not defined: with "
-                "mass_above or classes the rank does not determine the law of the sampled rank; "
-                "use 'uncorrected', or leave them out to assume one odds for all"
-            )
+            advice = "take 'uncorrected', or leave these out to assume one odds for all"
+            what = f"correction {self.correction} of {who} is not defined"
+            raise ValueError(f"{what}: with mass_above or classes a rank does not fix it; {advice}")
         tied = ranks.has_ties and self.ties != "optimistic"
         if self.design.weighted and ranks.mass_above is not None and tied:
-            raise ValueError(
-                f"ties of system {ranks.system!r} need the weight of the tied items, which "
-                "mass_above does not give; read them as ties='optimistic'"
-            )
+            advice = "read them as ties='optimistic'"
+            raise ValueError(f"ties of {who} need the weight of the tied items: {advice}")
 
     def _check_classes(self, ranks: RankSet, m: int) -> None:
         """Raise ValueError if ranks do not have what a scheme that needs classes needs."""
         who, least = f"system {ranks.system!r}", int(ranks.counted().negatives.min())
         if getattr(ranks, self.design.needs) is None:
-            raise ValueError(
-                f"{who} has no {self.design.needs}, which scheme {self.scheme!r} needs: rank from "
-                "scores (rank --negatives, ranks_from_scores), or take another scheme"
-            )
+            missing = f"{who} has no {self.design.needs}, which scheme {self.scheme!r} needs"
+            raise ValueError(f"{missing}: rank from scores (rank --negatives, ranks_from_scores)")
         if self.correction.by_rank:
-            raise ValueError(
-                f"correction {self.correction} of {who} is not defined: drawn {self.design.words}, "
-                "the rank does not determine the distribution of the sampled rank"
-            )
-        if ranks.max_relevant > 1 or m > least:
-            what = f"m = {m} is more than the {least} negatives of an instance of {who}: take less"
-            several = f"{who} has several relevant items in an instance: take one"
-            raise ValueError(several if ranks.max_relevant > 1 else what)
+            what = f"correction {self.correction} of {who} is not defined"
+            raise ValueError(f"{what}, drawn {self.design.words}: take 'uncorrected'")
+        if ranks.max_relevant > 1:
+            raise ValueError(f"{who} has several relevant items in an instance: take one")
+        if m > least:
+            raise ValueError(f"m = {m} is more than {least}, the negatives of {who}: take less")
 
     def check_mass(self, ranks: RankSet) -> None:
         """Raise ValueError for ``mass_above`` with a uniform scheme, which would not use it."""
         if not self.design.weighted and ranks.mass_above is not None:
-            raise checks.Refusal(
-                f"system {ranks.system!r} has mass_above, which scheme {self.scheme!r} does not "
-                "read: draw by popularity, or leave it out",
-                checks.Remedy("ranks.without_mass()"),
-            )
+            unread = f"mass_above, which scheme {self.scheme!r} does not read"
+            what = f"system {ranks.system!r} has {unread}: draw by popularity, or leave it out"
+            raise checks.Refusal(what, checks.Remedy("ranks.without_mass()"))
 
     def require_fixed(self, system: str) -> None:
         """Raise ValueError if the number of different drawn items varies.
@@ -167,16 +152,13 @@ class Protocol:
         is none; then no error is raised.
         """
         if self.design.by_class is not None and system:
-            raise ValueError(
-                f"negatives drawn {self.design.words} and shared by two systems: their "
-                f"{self.design.needs} do not tell which items are above both; take another scheme"
-            )
+            unknown = f"their {self.design.needs} do not tell which items are above both"
+            shared = f"negatives drawn {self.design.words} and shared by two systems"
+            raise ValueError(f"{shared}: {unknown}; take another scheme")
         if self.design.anew and system:
-            raise ValueError(
-                f"system {system!r}: how several items of an instance are sampled together is not "
-                f"available for negatives drawn {self.design.words}; take another scheme, or one "
-                "relevant item per instance"
-            )
+            what = "how several items of an instance are sampled together is not available for"
+            drawn = f"negatives drawn {self.design.words}; take another scheme, or one item each"
+            raise ValueError(f"system {system!r}: {what} {drawn}")
 
     def weights(self, counts: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Return sampling weights above and below items; ``above`` replaces ``counts.above``."""
@@ -268,11 +250,9 @@ class Protocol:
     def vector(self, metric: Metric, counts: RankCounts, m: int, position: int) -> Floats:
         """Return the corrected values for 0..m items above, not multiplied by ``metric.scale``."""
         if metric.of_others and len(counts.positions) > 1:
-            raise ValueError(
-                f"{metric} is not available here for several relevant items of one instance: take "
-                "AUC or Recall, or give each relevant item an instance of its own"
-            )
-        return self._vector(metric, counts, m, position)[0]
+            advice = "take AUC or Recall, or give each item an instance of its own"
+            raise ValueError(f"{metric} is not available here for several relevant items: {advice}")
+        return vector(self.correction, metric, self._fitted(counts, m, position), position)[0]
 
     def law_key(self, counts: RankCounts, m: int) -> object:
         """Return a key: rank sets with equal keys can share computations.
@@ -280,32 +260,20 @@ class Protocol:
         Their equal relevant items have equal distributions of the sampled rank and corrected
         values.
         """
-        if not self.correction.by_rank:
-            return counts.mass is None, counts.classes is None, counts.strata is None
-        return (
-            counts.mass is None,
-            counts.classes is None,
-            counts.strata is None,
-            *((j, self._fitted(counts, m, j)) for j in counts.positions),
-        )
+        drawn = counts.mass is None, counts.classes is None, counts.strata is None
+        fits = counts.positions if self.correction.by_rank else ()
+        return *drawn, *((j, self._fitted(counts, m, j)) for j in fits)
 
     def note(self, metric: Metric, ranks: RankSet, m: int) -> str | None:
         """Return the warning about the corrected values for these ranks, or None."""
-        return self._vector(metric, ranks.counted(), m, 1)[1]
-
-    def _vector(
-        self, metric: Metric, counts: RankCounts, m: int, position: int
-    ) -> tuple[Floats, str | None]:
-        return vector(self.correction, metric, self._fitted(counts, m, position), position)
+        return vector(self.correction, metric, self._fitted(ranks.counted(), m, 1), 1)[1]
 
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
         """Return the sampling for the fit at a position; n is the mean n of its items, rounded."""
-        n = counts.populations[position]
         # An uncorrected vector is the same for all schemes.
         scheme = self.fit_scheme if self.correction.by_rank else DEFAULT_SCHEME
-        fitted = SCHEMES[scheme]
-        n = max(n, m + 1) if fitted.distinct else n
-        return Sampling(n, m, scheme, fitted.odds(self.odds))
+        n = population_of(scheme, counts.populations[position], m)
+        return Sampling(n, m, scheme, SCHEMES[scheme].odds(self.odds))
 
 
 def _blocks(items: NDArray[np.intp], step: int) -> Iterator[NDArray[np.intp]]:

@@ -115,10 +115,8 @@ class RankSet(ByDigest):
         tied = column("ties", 0 if ties is None else ties, partial(checks.integers, low=0))
         if np.any(rank + tied > size):
             i = int(np.argmax(rank + tied > size))
-            raise ValueError(
-                f"ties {where}: rank {rank[i]} with {tied[i]} others tied reaches beyond "
-                f"n = {size[i]}; `ranks` is the best rank of the tied block"
-            )
+            block = f"rank {rank[i]} with {tied[i]} others tied reaches beyond n = {size[i]}"
+            raise ValueError(f"ties {where}: {block}; `ranks` is the best rank of the tied block")
         given = np.arange(rows) if instances is None else instances
         labels = column("instances", given, checks.labels)
         count = column("counts", 1.0 if counts is None else counts, checks.numbers)
@@ -134,10 +132,8 @@ class RankSet(ByDigest):
         open_ended = column("beyond", False if beyond is None else beyond, checks.flags)
         if np.any(tied[open_ended] > 0):
             i = int(np.argmax(open_ended & (tied > 0)))
-            raise ValueError(
-                f"ties {where}: {tied[i]} others tied with an item whose rank is only known to lie "
-                f"beyond {rank[i] - 1}; give 0 there"
-            )
+            hidden = f"an item whose rank is only known to lie beyond {rank[i] - 1}"
+            raise ValueError(f"ties {where}: {tied[i]} others tied with {hidden}; give 0 there")
         self._hold(name, rank, size, labels, tied, mass, count, open_ended, provenance, *[None] * 2)
         object.__setattr__(self, "_order", self._sorted_rows())
         order, position, relevant = self._order
@@ -158,10 +154,9 @@ class RankSet(ByDigest):
             wrong = known & (above == end) & (np.abs(mass[order] - share) > _ROUNDED)
             if np.any(wrong):
                 i = int(np.argmax(wrong))
-                raise ValueError(
-                    f"mass_above {where} is {mass[order][i]:g} at rank {self.ranks[order][i]}, but "
-                    f"{who} irrelevant item is ranked above: it is {share} there"
-                )
+                given = f"{mass[order][i]:g} at rank {self.ranks[order][i]}"
+                rule = f"{who} irrelevant item is ranked above: it is {share} there"
+                raise ValueError(f"mass_above {where} is {given}, but {rule}")
 
     def _sorted_rows(self) -> tuple[Ints | slice, Ints, Ints]:
         """Return the order by instance and rank and, in this order, each row's position and |R|.
@@ -276,9 +271,8 @@ class RankSet(ByDigest):
         ranks = np.array(self.ranks)
         if not best:
             order, position, relevant = self._order
-            ranks[order] = np.where(
-                self.beyond[order], self.n[order] - relevant + position, ranks[order]
-            )
+            last = self.n[order] - relevant + position
+            ranks[order] = np.where(self.beyond[order], last, ranks[order])
         return self._changed(ranks=ranks, beyond=None, mass_above=None)
 
     def without_mass(self) -> RankSet:
@@ -319,11 +313,9 @@ class RankSet(ByDigest):
             if np.all(np.array(last)[at] < rank):
                 return
             what = f"{metric} needs ranks beyond"
-        raise ValueError(
-            f"system {self.system!r} has ranks that are only known to lie beyond {largest}, and "
-            f"{what}: take a metric of all items with a cutoff, k = {largest} at most, or rank "
-            "more items"
-        )
+        hidden = f"system {self.system!r} has ranks that are only known to lie beyond {largest}"
+        advice = f"take a metric of all items with a cutoff, k = {largest} at most"
+        raise ValueError(f"{hidden}, and {what}: {advice}, or rank more items")
 
     def counted(self, ties: Ties = "expected") -> RankCounts:
         """Return the distinct relevant items and the number of instances with each of them.

@@ -83,10 +83,9 @@ class Outcomes:
         for m, counts, chances in zip(self.m, self.counts, self.by_m(chance), strict=True):
             bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (chances <= 0)
             if np.any(bad):
-                raise ValueError(
-                    f"sampled_rank {int(np.argmax(bad)) + 1} cannot occur with n = {self.n} and "
-                    f"m = {m}, {self.scheme}: check n, m and the scheme"
-                )
+                rank, advice = int(np.argmax(bad)) + 1, "check n, m and the scheme"
+                drawn = f"n = {self.n} and m = {m}, {self.scheme}"
+                raise ValueError(f"sampled_rank {rank} cannot occur with {drawn}: {advice}")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -171,56 +170,41 @@ class SampledRankSet(ByDigest):
         rows = checks.rows(f"sampled_ranks {where}", sampled_ranks, "sampled rank")
         checks.choice("scheme", scheme, SCHEMES)
         if not SCHEMES[scheme].uniform:
-            raise ValueError(
-                f"scheme {where} is {scheme!r}: what is above the relevant item decides how "
-                "often it is drawn, and the sampled rank does not tell what that is; only "
-                "uniformly drawn negatives can be corrected"
-            )
+            rule = "what is above counts too; only uniformly drawn negatives can be corrected"
+            raise ValueError(f"scheme {where} is {scheme!r}: {rule}")
         if SCHEMES[scheme].varies:
-            raise ValueError(
-                f"scheme {where} is {scheme!r}: give the number of different negatives of each "
-                f"instance as its m, with scheme {DEFAULT_SCHEME!r}"
-            )
+            advice = "give the number of different negatives of each instance as its m"
+            raise ValueError(f"scheme {where} is {scheme!r}: {advice}, with {DEFAULT_SCHEME!r}")
 
         needed = f"one value, or one for each of the {rows} sampled ranks"
         size = checks.column(f"n {where}", n, checks.candidates, rows, needed)
         drawn = checks.column(f"m {where}", m, partial(checks.integers, low=1), rows, needed)
         places = int((_distinct(drawn) + 1).sum(dtype=np.float64))
         if places > MOST_PLACES:
-            raise ValueError(
-                f"m {where} is up to {drawn.max()}: estimates count the instances at each of "
-                f"{places} places, for each m, and at most {MOST_PLACES} are possible; sample fewer"
-            )
+            most = f"each of {places} places, at most {MOST_PLACES}; sample fewer"
+            raise ValueError(f"m {where} is up to {drawn.max()}: estimates count ranks at {most}")
         rank = checks.integers(f"sampled_rank {where}", np.ravel(sampled_ranks), low=1)
         tied = checks.column(f"ties {where}", ties, partial(checks.integers, low=0), rows, needed)
         if np.any(beyond := rank + tied > drawn + 1):
             i = int(np.argmax(beyond))
             block = f"{rank[i]} with {tied[i]} others tied" if tied[i] else rank[i]
-            raise ValueError(
-                f"sampled_rank {where} is {block}, but with m = {drawn[i]} negatives it is at "
-                f"most {drawn[i] + 1 - tied[i]}: if these are true ranks, they need no estimate, "
-                "use a RankSet; else give the m that was used"
-            )
+            most = f"with m = {drawn[i]} negatives it is at most {drawn[i] + 1 - tied[i]}"
+            advice = "if these are true ranks, use a RankSet; else give the m that was used"
+            raise ValueError(f"sampled_rank {where} is {block}, but {most}: {advice}")
         if size.min() == 2 and np.any(odd := (size == 2) & (rank > 1) & (rank <= drawn)):
             # With n = 2 all m draws give the same negative, so all of them are above or none is.
             i = int(np.argmax(odd))
-            raise ValueError(
-                f"sampled_rank {where} is {rank[i]}, which cannot occur with n = 2 and m = "
-                f"{drawn[i]}: it is 1 or {drawn[i] + 1}; check n and m"
-            )
+            possible = f"with n = 2 and m = {drawn[i]}: it is 1 or {drawn[i] + 1}; check n and m"
+            raise ValueError(f"sampled_rank {where} is {rank[i]}, which cannot occur {possible}")
         if SCHEMES[scheme].distinct and np.any(drawn > size - 1):
             i = int(np.argmax(drawn > size - 1))
-            raise ValueError(
-                f"m {where} is {drawn[i]}, but without replacement n = {size[i]} leaves "
-                f"{size[i] - 1} negatives: give a smaller m, a larger n or the other scheme"
-            )
+            most = f"without replacement n = {size[i]} leaves {size[i] - 1} negatives"
+            raise ValueError(f"m {where} is {drawn[i]}, but {most}: check m, n and the scheme")
         given = 1.0 if counts is None else counts
         weight = checks.column(f"counts {where}", given, checks.numbers, rows, needed)
         if np.any(weight < 0):
-            raise ValueError(
-                f"counts {where} must be at least 0, got {weight[weight < 0][0]:g}: a count is how "
-                "many instances have this sampled rank"
-            )
+            first = weight[weight < 0][0]
+            raise ValueError(f"counts {where} must be at least 0, got {first:g}: give numbers")
         if not weight.any():
             raise ValueError(f"counts {where} are all 0: give at least one instance")
         checks.total(f"counts {where}", weight)
@@ -237,10 +221,8 @@ class SampledRankSet(ByDigest):
     def __repr__(self) -> str:
         drawn = self.outcomes.m
         m = " or ".join(map(str, drawn)) if len(drawn) < 4 else "mixed"
-        return (
-            f"SampledRankSet({self.system!r}, {self.n_instances:g} instances, "
-            f"n = {self.population}, m = {m})"
-        )
+        sizes = f"{self.n_instances:g} instances, n = {self.population}, m = {m}"
+        return f"SampledRankSet({self.system!r}, {sizes})"
 
     @cached_property
     def digest(self) -> str:
@@ -282,15 +264,10 @@ class SampledRankSet(ByDigest):
         if self.readings[-1].adaptive:
             reason = "what was drawn decided its m (as adaptive says)"
             if self.adaptive is None:
-                reason = (
-                    "its m goes with the rank, and either m was set beforehand by something that "
-                    "goes with it, or what was drawn decided m"
-                )
-            raise ValueError(
-                f"{what} is not valid for system {self.system!r}: {reason}, which changes the "
-                f"distribution of the sampled rank at each m; {instead}, or give adaptive=False if "
-                "m was set beforehand"
-            )
+                reason = "its m goes with the rank, so that what was drawn may have decided m"
+            advice = f"{instead}, or give adaptive=False if m was set beforehand"
+            reason += f", which changes the distribution of the sampled rank; {advice}"
+            raise ValueError(f"{what} is not valid for system {self.system!r}: {reason}")
 
     @cached_property
     def chance_if_set(self) -> float:
@@ -564,16 +541,12 @@ def as_sample(ranks: RankSet, n: int) -> SampledRankSet:
     """
     require_ranks(ranks)
     ranks.require_known(what="reading the candidates as a sample")
-    size = int(checks.candidates("n", n, scalar=True))
+    size, who = int(checks.candidates("n", n, scalar=True)), f"system {ranks.system!r}"
     if ranks.max_relevant > 1:
-        raise ValueError(
-            f"system {ranks.system!r} has instances with several relevant items, and estimates "
-            "take one an instance: give the rank of one, such as the best"
-        )
+        advice = "give the rank of one, such as the best"
+        raise ValueError(f"{who} has instances with several relevant items: {advice}")
     if size < ranks.n.max():
-        raise ValueError(
-            f"n = {size} is smaller than the {ranks.n.max()} candidates that system "
-            f"{ranks.system!r} ranked: give the size of the whole corpus"
-        )
+        ranked = f"the {ranks.n.max()} candidates that {who} ranked"
+        raise ValueError(f"n = {size} is smaller than {ranked}: give the size of the whole corpus")
     given = ranks.system, ranks.ranks, size, ranks.n - 1
     return SampledRankSet(*given, counts=ranks.counts, adaptive=False, ties=ranks.ties)

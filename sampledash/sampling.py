@@ -27,12 +27,14 @@ from scipy.sparse import csc_array
 from sampledash import checks
 from sampledash.metrics import Metric
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
-from sampledash.types import Flags, Floats, Ints
+from sampledash.types import Flags, Floats, Ints, blocks
 
 #: For each row: weight of the items above, weight of the items below, and a factor in a sum.
 Weighted = tuple[Floats, Floats, Floats]
 Sizes = Callable[[int, Floats], Floats]  # as in ``Design.sizes``
 
+#: Error message for m, a text that says how many negatives there are, and their number.
+TOO_MANY = "m = {} is too large without replacement: {}; take m <= {} or sample with replacement"
 _CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which fit the CPU cache
 #: Half width, in standard deviations, of the computed range of counts; P(outside) is below 1e-30.
 _SIGMAS = 12
@@ -90,17 +92,12 @@ class Sampling:
         set_(self, "m", checks.integer("m", self.m, low=1))
         checks.choice("scheme", self.scheme, SCHEMES)
         if self.design.by_class is not None:
-            raise ValueError(
-                f"scheme {self.scheme!r} draws some items more often than others, so that a rank "
-                f"alone does not determine its sampled rank: give a rank set with "
-                f"{self.design.needs}, as ranks_from_scores returns"
-            )
+            needed = f"the {self.design.needs} of a rank set, as ranks_from_scores returns it"
+            raise ValueError(f"scheme {self.scheme!r} needs more than a rank: give {needed}")
         set_(self, "odds", checks.real("odds", self.odds, low=0, above=True))
         if self.design.distinct and self.m > self.n - 1:
-            raise ValueError(
-                f"m = {self.m} is too large without replacement: n = {self.n} leaves "
-                f"{self.n - 1} negatives; take m <= {self.n - 1} or sample with replacement"
-            )
+            least = f"n = {self.n} leaves {self.n - 1} negatives"
+            raise ValueError(TOO_MANY.format(self.m, least, self.n - 1))
         check_odds(self.odds, self.scheme)
 
     @property
@@ -172,10 +169,8 @@ def parse_sampling(text: str) -> Sampling:
     >>> parse_sampling("n = 10000, m = 99, without-replacement").m
     99
     """
-    pattern = (
-        r"\s*n\s*=\s*([0-9]+)\s*,\s*m\s*=\s*([0-9]+)\s*,\s*([a-z-]+)\s*(?:,\s*odds\s*=\s*(\S+)\s*)?"
-    )
-    match = re.fullmatch(pattern, checks.text("sampling", text))
+    plain = re.sub(r"\s*([=,])\s*", r"\1", checks.text("sampling", text).strip())
+    match = re.fullmatch(r"n=([0-9]+),m=([0-9]+),([a-z-]+)(?:,odds=(\S+))?", plain)
     if match is None:
         example = Sampling(10_000, 99)
         raise ValueError(f"sampling {checks.shown(text)} is not understood: write '{example}'")
@@ -209,8 +204,7 @@ def _mixed(sizes: Sizes, draws: Floats, a: Floats, b: Floats) -> Floats:
         totals, place = np.unique(both[at, 1], return_inverse=True)
         left, vectors = _interpolated(sizes, m, totals)
         law, chances = pmf(DEFAULT_SCHEME, top, a[at, 0], b[at, 0]), (left @ vectors)[place]
-        step = _CACHE // (top + 1) + 1  # all sizes of few rows fit the CPU cache
-        for rows in (slice(start, start + step) for start in range(0, len(at), step)):
+        for rows in blocks(len(at), _CACHE, top + 1):  # all sizes of few rows fit the CPU cache
             result[at[rows], : top + 1] = over_sizes(law[rows], chances[rows])
     return result
 
@@ -252,10 +246,8 @@ def draw_sizes(scheme: str, m: int, negatives: Ints, rng: np.random.Generator) -
 def check_metric(metric: Metric, scheme: str) -> None:
     """Raise ValueError if a metric needs the number of ranked negatives, but this number varies."""
     if SCHEMES[scheme].varies and (metric.linear or metric.share is not None):
-        raise ValueError(
-            f"{metric} depends on how many negatives are ranked, which varies if they are drawn "
-            f"{SCHEMES[scheme].words}: take a metric of the first ranks, such as Recall@10 or NDCG"
-        )
+        varies = f"which varies if they are drawn {SCHEMES[scheme].words}: take Recall@10 or NDCG"
+        raise ValueError(f"{metric} depends on how many negatives are ranked, {varies}")
 
 
 def pmf_window(
@@ -389,9 +381,7 @@ def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
     shares = csc_array((weight, (owner, row)), shape=(len(parts), len(distinct)))
     total = np.zeros((len(parts), m + 1))
     width = 2 * int(_SIGMAS * np.sqrt(m * 0.25) + 3 * _SIGMAS)
-    step = max(1, _CHUNK // (m + 1))
-    for start in range(0, len(distinct), step):
-        rows = slice(start, start + step)
+    for rows in blocks(len(distinct), _CHUNK, m + 1):
         above, below = distinct[rows].real, distinct[rows].imag
         if width > m / 2:
             p = pmf(scheme, m, above, below)
@@ -428,10 +418,8 @@ def _mixed_sums(sizes: Sizes, m: int, parts: Sequence[Weighted]) -> Floats:
             zip(parts, pools, some, strict=True)
         ):
             shares = weight[at, None] * left[np.searchsorted(numbers, pool[at])]
-            laws = [
-                shares[x].T @ p for x, p in pmf_chunks(DEFAULT_SCHEME, top, above[at], below[at])
-            ]
-            if laws:
+            chunks = pmf_chunks(DEFAULT_SCHEME, top, above[at], below[at])
+            if laws := [shares[x].T @ p for x, p in chunks]:
                 total[row, : top + 1] += over_sizes(np.sum(laws, axis=0), vectors).sum(axis=0)
     return total
 
@@ -505,9 +493,7 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
 
 def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tuple[slice, Floats]]:
     """Yield :func:`pmf` in blocks of rows, which limits the memory: (slice of the rows, block)."""
-    step = max(1, _CHUNK // (m + 1))
-    for start in range(0, len(above), step):
-        rows = slice(start, start + step)
+    for rows in blocks(len(above), _CHUNK, m + 1):
         yield rows, pmf(scheme, m, above[rows], below[rows])
 
 

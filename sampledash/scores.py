@@ -112,8 +112,6 @@ def _finite(name: str, scores: ArrayLike, dimensions: tuple[int, ...]) -> NDArra
         raise ValueError(f"{name} must hold numbers, got values of the type {array.dtype}")
     if not np.all(finite := np.isfinite(array)):
         place = np.argwhere(~finite)[0]
-        raise ValueError(
-            f"{name}, row {place[0] + 1}, holds {array[tuple(place)]}, which is no score: give a "
-            "finite number for each candidate"
-        )
+        held = f"row {place[0] + 1}, holds {array[tuple(place)]}, which is no score"
+        raise ValueError(f"{name}, {held}: give a finite number for each candidate")
     return array

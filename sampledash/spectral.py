@@ -117,15 +117,10 @@ def eigenvalues(sampling: Sampling) -> Floats:
     """
     require_sampling(sampling)
     if sampling.design.weighted:
-        raise ValueError(
-            "sampling is popularity-weighted: its law depends on which items are above, not on "
-            "polynomials of the rank, so it has no such components; use a uniform scheme"
-        )
+        raise ValueError("sampling is by popularity, which has no components: use a uniform scheme")
     if sampling.design.varies:
-        raise ValueError(
-            f"sampling draws {sampling.design.words}: its law has no components by degree; use a "
-            "scheme with a fixed number of items"
-        )
+        drawn = f"sampling draws {sampling.design.words}: its law has no components by degree"
+        raise ValueError(f"{drawn}; use a scheme with a fixed number of items")
     return _eigenvalues(sampling)
 
 

@@ -96,15 +96,11 @@ def deciding_cutoff(
 def _tolerance(metric: Metric, tolerance: float) -> float:
     """Return the validated tolerance; refuse one with which the metric is never decided."""
     if metric.linear:
-        raise ValueError(
-            f"{metric} is never decided: every candidate counts the same in it; a few random "
-            "negatives for every instance estimate it without bias"
-        )
+        advice = "estimate it from a few random negatives, without bias"
+        raise ValueError(f"{metric} is never decided: every candidate counts in it; {advice}")
     if metric.k is None and metric.share is None and tolerance == 0:
-        raise ValueError(
-            f"{metric} has no cutoff, so that only the last candidate decides it: give a cutoff, "
-            f"such as {metric}@10, or a tolerance above 0"
-        )
+        reason = f"{metric} has no cutoff, so that only the last candidate decides it"
+        raise ValueError(f"{reason}: give one, such as {metric}@10, or a tolerance above 0")
     return checks.real("tolerance", tolerance, low=0, high=1)
 
 

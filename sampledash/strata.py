@@ -15,7 +15,7 @@ import numpy as np
 from scipy.fft import irfft, rfft
 from scipy.special import gammaln, xlog1py, xlogy
 
-from sampledash.types import Floats
+from sampledash.types import Floats, blocks
 
 _ROOM = 1 << 22  # approximate largest number of probabilities in memory
 _NOTHING = 1e-15  # smaller probabilities are rounding errors of the transforms
@@ -72,9 +72,8 @@ def law(strata: Floats, m: int) -> Floats:
     for number, ties in enumerate(patterns.astype(np.int64)):
         nodes, weights = np.polynomial.legendre.leggauss(min(ties.sum(), m) // 2 + 1)
         members = np.flatnonzero(pattern.ravel() == number)
-        step = max(1, _ROOM // ((ties.max() + len(nodes) + 1) * (m + 1)))
-        for start in range(0, len(members), step):
-            at = members[start : start + step]
+        for block in blocks(len(members), _ROOM, (int(ties.max()) + len(nodes) + 1) * (m + 1)):
+            at = members[block]
             waves = np.ones((len(nodes), len(at), (m + 1) // 2 + 1), dtype=complex)
             for c, most in enumerate(ties.tolist()):
                 high = above[at, c, None] + np.arange(most + 1)

@@ -1,8 +1,8 @@
-"""Types of arrays and functions for annotations, read-only arrays, and objects with a digest."""
+"""Types for annotations, blocks of rows, read-only arrays, and objects with a digest."""
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
@@ -23,6 +23,12 @@ def frozen(array: A) -> A:
     """Make an array read-only and return it, because several callers share a cached array."""
     array.setflags(write=False)
     return array
+
+
+def blocks(count: int, room: int, width: int) -> Iterator[slice]:
+    """Yield slices of 0..count - 1; a slice of rows with ``width`` entries has up to ``room``."""
+    step = max(1, room // width)
+    return (slice(start, start + step) for start in range(0, count, step))
 
 
 @dataclass(frozen=True, eq=False)

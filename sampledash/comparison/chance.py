@@ -31,7 +31,7 @@ from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_counts import RankCounts, distinct_over_systems
 from sampledash.rank_sets import RankSet
-from sampledash.types import Complex, Floats, Ints
+from sampledash.types import Complex, Floats, Ints, blocks
 
 _REACH = 8.0  # differences this many standard deviations from their expected value are neglected
 # Numbers of frequencies: the series is extended until the characteristic functions are negligible.
@@ -317,23 +317,36 @@ def by_lumps(
     oftener = np.fft.fft(turned(np.zeros(1))[:, 0]).real / size
 
     def equally(frequencies: Floats) -> Complex:
-        wave = turned(frequencies).mean(axis=0) / oftener[0]
-        return np.vstack([wave, np.ones(len(wave))])
+        return np.asarray(turned(frequencies).mean(axis=0) / oftener[0])
 
     ahead = float(oftener[1 : size // 2].sum())
     # The characteristic function near 0 gives the standard deviation of the small values'
     # difference.
     near = 1 / ((np.ptp(values[wide:]) + np.ptp(values[:wide])) or 1.0) / np.sqrt(times.sum())
-    turned_by = np.sqrt(-2 * np.log(min(float(np.abs(equally(np.array([near]))[0, 0])), 1.0)))
+    turned_by = np.sqrt(-2 * np.log(min(float(np.abs(equally(np.array([near]))[0])), 1.0)))
     if turned_by < _ROUNDED:
         # Two sums with equally many large values are always equal.
         return ahead
     scale = float(turned_by / near)
     if scale > gap / (2 * _REACH):
         return None
-    row, other = np.array([0]), np.array([1])
-    rest = inverted(equally, len(terms) * size, row, other, scale, np.array([shift]))
-    return ahead + float(oftener[0] * np.clip(rest[0], 0.0, 1.0))
+    return ahead + float(oftener[0]) * chance_above(equally, len(terms) * size, scale, shift)
+
+
+def chance_above(
+    transform: Callable[[Floats], Complex], laws: int, deviation: float, shift: float
+) -> float:
+    """Return P(difference > shift) of one pair of sums by :func:`inverted`.
+
+    ``transform`` returns the characteristic function of the difference, or of each sum.
+    """
+
+    def both(frequencies: Floats) -> Complex:
+        waves = np.atleast_2d(transform(frequencies))
+        return np.vstack([waves, np.ones(waves.shape[1])])[:2]
+
+    pair = np.array([0]), np.array([1]), deviation, np.array([shift])
+    return float(np.clip(inverted(both, laws, *pair)[0], 0.0, 1.0))
 
 
 def inverted(
@@ -391,9 +404,7 @@ def _square_wave(
         hump = np.where(part < 0.25, 0.0, np.sin(np.pi * (part - 0.25) / 0.75) ** 2)
         hump /= hump.sum()
     chances = np.empty(len(first))
-    block = max(1, _BLOCK // len(k))
-    for begin in range(0, len(first), block):
-        rows = slice(begin, begin + block)
+    for rows in blocks(len(first), _BLOCK, len(k)):
         pair = phi[first[rows]] * phi[second[rows]].conj()
         if np.any(shift[rows]):
             pair *= np.exp(-1j * np.multiply.outer(shift[rows], base * (2 * k + 1)))

@@ -42,7 +42,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash import checks
-from sampledash.comparison.chance import inverted, normal_chances, pair_chances
+from sampledash.comparison.chance import chance_above, normal_chances, pair_chances
 from sampledash.comparison.means import exact_means, step_of
 from sampledash.comparison.order import TIED, pair_table, true_pairs
 from sampledash.comparison.run_distribution import lattice
@@ -191,10 +191,8 @@ def designs(
         for name, cost in (proxies or {}).items():
             costs = checks.numbers(f"proxies {name!r}", cost)
             if costs.size not in (1, len(sets)) or np.any(costs <= 0):
-                raise ValueError(
-                    f"proxies {name!r} must be the mean cost of each of {len(sets)} systems, above "
-                    f"0, got {checks.shown(cost)}"
-                )
+                needed = f"the mean cost of each of {len(sets)} systems, above 0"
+                raise ValueError(f"proxies {name!r} must be {needed}, got {checks.shown(cost)}")
             prices[f"{STOPPED}, {name}"] = np.broadcast_to(costs, len(sets))
     for design, price in prices.items():
         # Systems share instances, so the cost of an instance is averaged over the systems.
@@ -287,13 +285,11 @@ def _chance_of_subsets(
         return float(normal_chances(difference, error, step))
 
     def transform(frequencies: Floats) -> Complex:
-        product = np.prod([_waves_of_subset(*mean, frequencies) for mean in means], axis=0)
-        return np.vstack([product, np.ones(len(product))])
+        waves = [_waves_of_subset(*mean, frequencies) for mean in means]
+        return np.asarray(np.prod(waves, axis=0))
 
     work = 10 * sum(len(values) + drawn for values, _, drawn in means)
-    row, other = np.array([0]), np.array([1])
-    chance = inverted(transform, work, row, other, error, np.array([shift]))
-    return float(np.clip(chance[0], 0.0, 1.0))
+    return chance_above(transform, work, error, shift)
 
 
 def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Floats) -> Complex:
@@ -399,10 +395,8 @@ def mean_of_sample(
         raise ValueError(f"instances must be at least the {low:g} of the sample, got {instances:g}")
     sample = _Sample(metric, sets, protocol)
     if len(set(sample.group.values())) > 1:
-        raise ValueError(
-            f"systems {ranks.system!r} and {sets[1].system!r} do not rank the same instances: "
-            "a difference needs the same sample"
-        )
+        both = f"systems {ranks.system!r} and {sets[1].system!r}"
+        raise ValueError(f"{both} do not rank the same instances: give the same sample of both")
     off, counts = sample.off[0], sample.counts[0]
     value = float(sample.mean[0])
     if versus is not None:

@@ -109,10 +109,9 @@ def one_list(metric: Metric | str, ranks: RankSet, m: int, *, ties: Ties = "expe
     if not metric.on_lattice or metric.scale(1) != 1 or k > m:
         raise ValueError(f"one list of {m} negatives needs Recall@k with k <= {m}, got {metric}")
     if ranks.max_relevant > 1 or np.ptp(ranks.n) or m > total:
-        raise ValueError(
-            f"system {ranks.system!r} cannot be ranked among one list of {m} negatives: all "
-            "instances need one relevant item and the same n, above m"
-        )
+        needed = "all instances need one relevant item and the same n, above m"
+        what = f"system {ranks.system!r} cannot be ranked among one list of {m} negatives"
+        raise ValueError(f"{what}: {needed}")
     t = np.arange(k, total - m + k + 1.0)
     chances = _log_binomial(t - 1, k - 1) + _log_binomial(total - t, m - k)
     p = np.exp(chances - _log_binomial(total, m))

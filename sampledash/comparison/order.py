@@ -17,7 +17,7 @@ from sampledash.comparison.means import MeansOverM, exact_means, step_of
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet, require_several
-from sampledash.types import Floats, Ints, Progress
+from sampledash.types import Floats, Ints, Progress, blocks
 
 TIED = 1e-12  # differences of means up to this are ties
 M_CAP = 20_000  # largest m that is evaluated by default
@@ -90,9 +90,7 @@ class Orders:
         """Return :meth:`right_from` for many pairs at once, with 0 for None."""
         first = np.empty(len(better), dtype=np.int64)
         column = np.ascontiguousarray(self.means[:, :, metric])
-        step = max(1, _BLOCK // len(self.m_values))
-        for start in range(0, len(better), step):
-            rows = slice(start, start + step)
+        for rows in blocks(len(better), _BLOCK, len(self.m_values)):
             wrong = column[:, better[rows]] - column[:, worse[rows]] <= TIED
             # Index of the m after the last wrong order or tie of each pair; 0 if there is none.
             last = len(wrong) - np.argmax(wrong[::-1], axis=0)
@@ -162,16 +160,13 @@ def orders(
 
 def _between_changes(evaluated: Orders, systems: int) -> Ints:
     """Return the midpoints between neighbouring evaluated m at which a pair's orders differ."""
-    m = evaluated.m_values
+    m, means = evaluated.m_values, evaluated.means
     gaps = np.flatnonzero(np.diff(m) > 1)
     if not len(gaps):
         return m[:0]
     changes = np.zeros(len(gaps), dtype=bool)
     for i in range(systems - 1):
-        left, right = (
-            sign(evaluated.means[at, i, None] - evaluated.means[at, i + 1 :])
-            for at in (gaps, gaps + 1)
-        )
+        left, right = (sign(means[at, i, None] - means[at, i + 1 :]) for at in (gaps, gaps + 1))
         changes |= np.any(left != right, axis=(1, 2))
     return (m[gaps[changes]] + m[gaps[changes] + 1]) // 2
 

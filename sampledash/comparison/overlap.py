@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampledash.comparison.chance import common_step, inverted, normal_chances
+from sampledash.comparison.chance import chance_above, common_step, normal_chances
 from sampledash.comparison.order import TIED
 from sampledash.comparison.run_distribution import FEW, waves_of
 from sampledash.comparison.scatter import CHUNK
@@ -92,10 +92,9 @@ class Overlap:
             ranks = (np.array([x.above, x.tied, x.negatives]).T for x in (left, right))
             if all(map(np.array_equal, (x @ _TOTAL for x in sides), ranks)):
                 return cells
-        raise ValueError(
-            f"the overlap of systems {self.systems[0]!r} and {self.systems[1]!r} does not fit "
-            "their ranks: make it by sampledash.overlaps from the scores that were ranked"
-        )
+        advice = "make it by sampledash.overlaps from the scores that were ranked"
+        both = f"systems {self.systems[0]!r} and {self.systems[1]!r}"
+        raise ValueError(f"the overlap of {both} does not fit their ranks: {advice}")
 
 
 _TOTAL = np.array([[1, 0, 1], [0, 1, 1], [0, 0, 1]])  # above, tied, below -> above, tied, all
@@ -262,7 +261,6 @@ def _inverted(joint: Floats, differences: Floats, step: Floats) -> float:
     def transform(frequencies: Floats) -> Complex:
         waves, blocks = waves_of(values, frequencies), np.array_split(p, size // 500 + 1)
         whole = np.prod([np.prod(block @ waves, axis=0) for block in blocks], axis=0)
-        return np.vstack([whole, np.ones(len(whole))])
+        return np.asarray(whole)
 
-    pair = np.array([0]), np.array([1]), float(np.sqrt(variance)), np.array([step])
-    return float(np.clip(inverted(transform, size, *pair)[0], 0.0, 1.0))
+    return chance_above(transform, size, float(np.sqrt(variance)), float(step))

@@ -12,7 +12,7 @@ function is a product, which :mod:`~sampledash.comparison.chance` turns into pro
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import comb, gcd, lcm
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from sampledash.metrics import Metric
 from sampledash.protocol import Protocol, as_ranked_by
 from sampledash.rank_counts import RankCounts, distinct_over_systems, unique_rows
 from sampledash.rank_sets import RankSet
-from sampledash.types import Complex, Floats, Ints
+from sampledash.types import Complex, Floats, Ints, blocks
 
 Law = tuple[Floats, Floats]  # increasing values, and the probability of each value
 FEW = 30  # with fewer instances, the normal approximation is not used
@@ -96,9 +96,8 @@ class Run:
         return self.protocol.vector(self.metric, self.atoms, self.m, 1)
 
     def _vectors(self, positions: Sequence[int]) -> Floats:
-        return np.array(
-            [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in positions]
-        )
+        vector = partial(self.protocol.vector, self.metric, self.atoms, self.m)
+        return np.array([vector(j) for j in positions])
 
     @cached_property
     def complete(self) -> NDArray[np.bool_]:
@@ -152,9 +151,8 @@ class Run:
         steps = np.diff(self._vectors(self.atoms.positions))
         # Values of AUC are evenly spaced if every sampled negative above changes them equally. With
         # a correction, sums over several relevant items would be shifted: this case is excluded.
-        alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
-            self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
-        )
+        single = self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
+        alike = single and np.ptp(steps) <= 1e-12 * np.abs(steps).max()
         return weight * float(np.abs(steps[0, 0])) / 2 if alike else 0.0
 
     @cached_property
@@ -308,14 +306,12 @@ class Run:
         order = np.argsort(level, kind="stable")
         starts = np.searchsorted(level[order], np.arange(len(levels)))
         waves = waves_of(levels, frequencies).view(np.float64)
-        step = max(1, _BLOCK // (2 * len(frequencies)))
         for some, values, p in self.item_laws(atoms):
             if values is not self.vector:
                 yield some, p @ waves_of(values, frequencies)
                 continue
             shares = np.add.reduceat(p[:, order], starts, axis=1)
-            for start in range(0, len(some), step):
-                rows = slice(start, start + step)
+            for rows in blocks(len(some), _BLOCK, 2 * len(frequencies)):
                 yield some[rows], (shares[rows] @ waves).view(np.complex128)
 
     def instance_waves(self, order: Ints, frequencies: Floats) -> Complex:

@@ -26,7 +26,7 @@ from sampledash.rank_counts import RankCounts, distinct_over_systems
 from sampledash.rank_sets import RankSet, first_items
 from sampledash.sampling import moments, pmf
 from sampledash.schemes import SCHEMES
-from sampledash.types import Floats, Ints
+from sampledash.types import Floats, Ints, blocks
 
 CHUNK = 1 << 19  # number of entries of conditional means in memory at a time
 _LEAST = np.finfo(float).tiny
@@ -149,10 +149,8 @@ def pair_covariances(
     if protocol.design.distinct:
         wanted &= rows.negatives[starts] >= m
     if protocol.design.weighted and np.any(np.add.reduceat(rows.tied, starts)[wanted]):
-        raise ValueError(
-            f"system {ranks.system!r} has ties and several relevant items in one instance: with "
-            "popularity the scatter is available for ties='optimistic' or 'pessimistic'"
-        )
+        what = f"system {ranks.system!r} has ties and several relevant items in one instance"
+        raise ValueError(f"{what}: with popularity, take ties='optimistic' or 'pessimistic'")
     protocol.require_fixed(ranks.system if np.any(wanted) else "")
     vectors = np.array(
         [[protocol.vector(metric, atoms, m, j) for metric in metrics] for j in atoms.positions]
@@ -161,9 +159,8 @@ def pair_covariances(
     covariances = np.zeros((len(starts), len(metrics)))
     longest = np.flatnonzero(wanted)
     longest = longest[np.argsort(-rows.relevant[starts[longest]], kind="stable")]
-    step = max(1, CHUNK // vectors[0].size)
-    for start in range(0, len(longest), step):
-        chosen = longest[start : start + step]
+    for part in blocks(len(longest), CHUNK, vectors[0].size):
+        chosen = longest[part]
         first, size = starts[chosen], rows.relevant[starts[chosen]]
         # Expected sum of the better items' contributions, given the draws above the current item.
         sums = np.zeros((len(chosen), *vectors.shape[1:]))

@@ -43,31 +43,6 @@ class Interval(NamedTuple):
     high: float
 
 
-def interval_of_mean(
-    mean: float,
-    off: Floats,
-    counts: NDArray[Any],
-    ends: tuple[float, float],
-    confidence: float,
-    total: float = np.inf,
-) -> Interval:
-    """Return a confidence interval for the mean over ``total`` instances, from a random sample.
-
-    ``off`` holds the sampled values' deviations from their ``mean``, with ``counts``. To these, z^2
-    artificial instances (z: the normal quantile) are added, half at each of the ``ends``, so that
-    equal values still give an interval: Agresti & Coull, Approximate is better than "exact", The
-    American Statistician 1998; for differences of pairs Agresti & Min, Statistics in Medicine 2005.
-    The result combines the estimate for the instances not sampled with the known mean of the
-    sample.
-    """
-    z2, size = float(ndtri((1 + confidence) / 2)) ** 2, float(counts.sum())
-    more, rest, far = size + z2, 1 - size / total, np.array(ends) - mean
-    shift = z2 * float(far.mean()) / more
-    variance = float(counts @ (off - shift) ** 2 + z2 / 2 * np.sum((far - shift) ** 2)) / more
-    reach = float(np.sqrt(z2 * variance * rest * (rest / more + 1 / total)))
-    return Interval(mean + rest * shift - reach, mean + rest * shift + reach)
-
-
 def significance(
     metric: Metric | str,
     sets: Sequence[RankSet],
@@ -140,14 +115,9 @@ def significance(
     steps = len(groups) * 2 + 1
     exact = exact_means([metric], sets, protocol)[:, 0]
     pairs = true_pairs(exact)
-    resampled = [
-        resampled_means(group, resamples, rng, step_of(progress, i, steps))
-        for i, group in enumerate(groups)
-    ]
-    flipped = [
-        flip_tests(group, resamples, rng, step_of(progress, len(groups) + i, steps))
-        for i, group in enumerate(groups)
-    ]
+    report = (step_of(progress, step, steps) for step in range(steps - 1))
+    resampled = [resampled_means(group, resamples, rng, next(report)) for group in groups]
+    flipped = [flip_tests(group, resamples, rng, next(report)) for group in groups]
     rows = []
     for done, (i, j, truth) in enumerate(pairs):
         (g, first), (h, second) = home[i], home[j]
@@ -178,17 +148,27 @@ def interval_of_sample(
     confidence: float,
     total: float = np.inf,
 ) -> Interval:
-    """Return the interval of a mean of values in 0..``best``, or of a mean paired difference."""
-    least, seen = -best if paired else 0.0, best
-    sizes = np.abs(off + value)
+    """Return a confidence interval for the mean over ``total`` instances, from a random sample.
+
+    Values lie in 0..``best``, or are paired differences of such values. ``off`` holds the sampled
+    values' deviations from their mean ``value``, with ``counts``. To these, z^2 artificial
+    instances (z: the normal quantile) are added, half at each end of the values, so that equal
+    values still give an interval: Agresti & Coull, Approximate is better than "exact", The American
+    Statistician 1998; for differences of pairs Agresti & Min, Statistics in Medicine 2005. The
+    result combines the estimate for the instances not sampled with the known mean of the sample.
+    """
+    seen, sizes = best, np.abs(off + value)
     if paired and np.any(sizes > TIED):
         seen = float(counts @ sizes**2 / (counts @ sizes))
-    ends = -seen if paired else 0.0, seen
-    interval = interval_of_mean(value, off, counts, ends, confidence, total)
-    # Values of the other instances lie between ``least`` and ``best``, which limits the mean.
-    rest = 1 - float(counts.sum()) / total
-    bounds = value + rest * (np.array([least, best]) - value)
-    return Interval(*np.clip(interval, *bounds).tolist())
+    z2, size = float(ndtri((1 + confidence) / 2)) ** 2, float(counts.sum())
+    more, rest, far = size + z2, 1 - size / total, np.array([-seen * paired, seen]) - value
+    shift = z2 * float(far.mean()) / more
+    variance = float(counts @ (off - shift) ** 2 + z2 / 2 * np.sum((far - shift) ** 2)) / more
+    reach = float(np.sqrt(z2 * variance * rest * (rest / more + 1 / total)))
+    ends = value + rest * shift + np.array([-reach, reach])
+    # Values of the other instances lie between these bounds, which limits the mean.
+    bounds = value + rest * (np.array([-best * paired, best]) - value)
+    return Interval(*np.clip(ends, *bounds).tolist())
 
 
 def best_value(metric: Metric, ranks: RankSet) -> float:
@@ -231,10 +211,8 @@ def _group(
     for i, _ in members:
         bad = sets[i].counts[sets[i].counts != np.floor(sets[i].counts)]
         if len(bad):
-            raise ValueError(
-                f"counts of system {sets[i].system!r} must be whole numbers to test over "
-                f"instances, got {bad[0]:g}: round them or leave them out"
-            )
+            wrong = f"counts of system {sets[i].system!r} must be whole numbers, got {bad[0]:g}"
+            raise ValueError(f"{wrong}: round them or leave them out")
     values = [instance_values(metric, sets[i], protocol.ties)[at] for i, at in members]
     weights, counts = protocol.instance_weights(first), first.count.astype(np.int64)
     return Group([i for i, _ in members], np.array(values), weights, counts)

@@ -7,10 +7,9 @@ from typing import Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from sampledash import checks, simulation
-from sampledash.comparison.chance import by_lumps, common_step, inverted, normal_chances
+from sampledash.comparison.chance import by_lumps, chance_above, common_step, normal_chances
 from sampledash.comparison.means import exact_values
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import DRAWS, FEW, RUNS, Run
@@ -19,7 +18,7 @@ from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.rank_counts import codes_of, distinct_over_systems
 from sampledash.rank_sets import RankSet, Ties, first_items
-from sampledash.types import Floats, Ints
+from sampledash.types import Complex, Floats, Ints
 
 # The normal distribution is used if no value of one instance can change a mean by more than this
 # many standard deviations of the difference of the two means.
@@ -150,17 +149,15 @@ def spread_if_redrawn(first: Sampled, second: Sampled, single: bool = False) -> 
     the variance is that of its linear approximation; with equal weights the variance is exact.
     """
     if first.group != second.group:
-        return sum(
-            _spread(x, x.mean - x.average, x.variance) * (x.size if single else 1.0)
-            for x in (first, second)
-        )
+        return sum(_spread(x, x.mean - x.average, x.variance, single) for x in (first, second))
     off = first.mean - second.mean - (first.average - second.average)
-    return _spread(first, off, first.variance + second.variance) * (first.size if single else 1.0)
+    return _spread(first, off, first.variance + second.variance, single)
 
 
-def _spread(values: Sampled, off: Floats, variance: Floats) -> float:
+def _spread(values: Sampled, off: Floats, variance: Floats, single: bool = False) -> float:
     shares = values.weights * values.counts
-    return float((variance + off**2) @ (values.weights * shares)) / float(shares.sum()) ** 2
+    spread = float((variance + off**2) @ (values.weights * shares)) / float(shares.sum()) ** 2
+    return spread * (values.size if single else 1.0)
 
 
 def probability_if_redrawn(
@@ -235,13 +232,12 @@ def probability_if_redrawn(
 def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -> float:
     """Return P(difference of means > 0) by Fourier inversion; redrawn instances are independent."""
 
-    def transform(frequencies: Floats) -> NDArray[np.complex128]:
+    def transform(frequencies: Floats) -> Complex:
         x, y = (
             sample.run.instance_waves(sample.order, frequencies / sample.size) for sample in both
         )
         if first.group == second.group:
-            paired = (shares[0] @ (x * y.conj())) ** first.size
-            return np.vstack([paired, np.ones(len(paired))])
+            return np.asarray((shares[0] @ (x * y.conj())) ** first.size)
         return np.vstack([(shares[0] @ x) ** first.size, (shares[1] @ y) ** second.size])
 
     both = first, second
@@ -251,9 +247,7 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
     if apart is not None:
         return apart
     laws = sum(len(sample.counts) for sample in both)
-    row, other = np.array([0]), np.array([1])
-    chance = inverted(transform, laws, row, other, deviation, np.array([step]))
-    return float(np.clip(chance[0], 0.0, 1.0))
+    return chance_above(transform, laws, deviation, float(step))
 
 
 def _by_lumps(
@@ -268,9 +262,7 @@ def _by_lumps(
     split, paired = len(first.order), first.group == second.group
     times = np.concatenate([first.counts, second.counts])
 
-    def transform(
-        usual: NDArray[np.complex128], large: NDArray[np.complex128], turn: NDArray[np.complex128]
-    ) -> NDArray[np.complex128]:
+    def transform(usual: Complex, large: Complex, turn: Complex) -> Complex:
         (x, y), (up, down) = ((waves[:split], waves[split:].conj()) for waves in (usual, large))
         if paired:
             same, more, less = (shares[0] @ z for z in (x * y + up * down, up * y, x * down))
@@ -289,9 +281,8 @@ def _runs(values: Sampled, system: int) -> Floats:
         return negatives.normal(values.average, deviation, RUNS)
     run, size = values.run, int(values.size)
     # The group is the seed: systems that rank the same instances get the same redrawn instances.
-    drawn = np.random.default_rng([0, values.group]).choice(
-        len(values.counts), (RUNS, size), p=values.counts / values.size
-    )
+    users = np.random.default_rng([0, values.group])
+    drawn = users.choice(len(values.counts), (RUNS, size), p=values.counts / values.size)
     atoms = run.ranks.counted(run.protocol.ties)
     rows = run.ranks.rows(run.protocol.ties)
     ends = np.r_[np.flatnonzero(rows.position == 1), len(rows)]

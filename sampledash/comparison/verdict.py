@@ -222,11 +222,10 @@ class Pairs:
     @cached_property
     def sampled(self) -> Floats:
         """Expected sampled means at m: (systems, metrics)."""
-        at = int(np.searchsorted(self.orders.m_values, self.m))
-        if at < len(self.orders.means):
-            return np.asarray(self.orders.means[at])
-        # This m is above all evaluated m.
-        return np.asarray(expected_means(self.metrics, self.sets, [self.m], self.protocol)[0])
+        means = self.orders.at(self.m)
+        if means is None:  # this m is above all evaluated m
+            means = expected_means(self.metrics, self.sets, [self.m], self.protocol)[0]
+        return np.asarray(means)
 
     @cached_property
     def std(self) -> Floats:

@@ -53,19 +53,8 @@ _CLOSE = 0.005  # in Figure 2 of the paper, curves that differ by less look equa
 #: A number matches if it is off by at most the rounding error plus this many standard errors.
 ERRORS = 2.0
 
-RERUN = (
-    "X is another training run: the paper's, stopped early with an unknown seed, cannot be had "
-    "exactly"
-)
-RANK_ESTIMATE = (
-    "the paper's number comes out with ranks scaled by (n − 1)/(m + 1) instead of eq. 20's "
-    "(n − 1)/m"
-)
-TIES_OF_Z = (
-    "2,623 users of Z have ties, which the paper redrew: its numbers come out, to 2.5 standard "
-    "errors, if a tied item is never put last among the sampled items it ties with"
-)
-SCALED_AND_TIED = f"{RANK_ESTIMATE}; and {TIES_OF_Z}"
+#: Why cells do not match, by a pattern of their names; the first pattern that fits counts.
+REASONS: dict[str, str] = dict(pd.read_csv(_HERE / "reasons.csv").to_numpy().tolist())
 
 
 class Reproduction(NamedTuple):
@@ -159,18 +148,12 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
         if progress is not None:
             progress(done / len(columns))
     frame = pd.concat(parts).reindex(frame.index)
-    left = np.where(frame["matched"], "", [_reason(table, cell) for cell in frame.itertuples()])
-    return frame.assign(reason=left)
+    return frame.assign(reason=np.where(frame["matched"], "", frame["cell"].map(_reason)))
 
 
-def _reason(table: int, cell: Any) -> str:
+def _reason(cell: str) -> str:
     """Return the known reason why a cell does not match; ``""`` if no reason is known."""
-    if table == 3 and cell.column == "exact" and cell.row == "X":
-        return RERUN
-    if table == 3 and cell.metric == "AUC":
-        tied = SCALED_AND_TIED if cell.column == "rank estimate" else TIES_OF_Z
-        return tied if cell.row == "Z" else RANK_ESTIMATE
-    return ""
+    return next((text for cells, text in REASONS.items() if re.fullmatch(cells, cell)), "")
 
 
 #: Results by name. A statement has our number, and whether the statement holds. Other names have a
@@ -196,27 +179,19 @@ def statements(paper: str, values: Values) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["where", "quote", "ours", "what", "holds", "note"])
 
 
-def check_text(
-    load: Load, tables: Mapping[int, pd.DataFrame] | None = None, progress: Progress | None = None
-) -> pd.DataFrame:
+def check_text(load: Load, tables: Mapping[int, pd.DataFrame], report: Progress) -> pd.DataFrame:
     """Return a table of statements of the paper, with our numbers and whether the statements hold.
 
     The statements are about the figures, the toy example and the experiment. ``load`` returns the
-    bundled rank sets by name: :func:`sampledash.example`. ``tables`` may hold the results of
-    :func:`match` for Tables 3 and 4, if they have already been computed.
+    bundled rank sets by name: :func:`sampledash.example`. ``tables`` holds
+    the results of :func:`match` for Tables 3 and 4.
     """
-    report = progress or (lambda share: None)
-    known = dict(tables or {})
-    for done, table in enumerate((3, 4), start=1):
-        if table not in known:
-            known[table] = match(table, load)
-        report(0.4 * done)
     values = {**_metrics(), **_sampled(), **_one_negative(), **_corrections(), **_sizes()}
     values |= _toy(load("paper-abc"))
     report(0.9)
     by = {ranks.system: ranks for ranks in load(MOVIELENS)}
-    values |= {**_ranks(by, _by_column(known[3])["exact"]), **_experiment(known[3])}
-    values |= {**_figure_6(by), **_table_4(known[4]), "rerun": RERUN}
+    values |= {**_ranks(by, _by_column(tables[3])["exact"]), **_experiment(tables[3])}
+    values |= {**_figure_6(by), **_table_4(tables[4]), "rerun": _reason("Table 3, AP, X, exact")}
     report(1.0)
     return statements("krichene", values)
 
@@ -283,10 +258,8 @@ def _one_negative() -> Values:
 def _corrections() -> Values:
     """Check the paper's statements in sections 5.1 to 5.4, for AP, n = 10,000 and m = 100."""
     sampling, ranks = Sampling(_N, 100, WITH), np.arange(1, _N + 1)
-    fits = {
-        gamma: correction("bias-variance", gamma=gamma).fit("AP", sampling)
-        for gamma in (1.0, 0.1, 0.01, 0.001)
-    }
+    gammas = 1.0, 0.1, 0.01, 0.001
+    fits = {gamma: correction("BV", gamma=gamma).fit("AP", sampling) for gamma in gammas}
     monotone = correction("monotone").fit("AP", sampling)
     steps, exact = np.diff(monotone.values), parse_metric("AP")(ranks, _N)
 
