@@ -122,9 +122,9 @@ class Audit:
         if self.uneven and not self.fitted.popular:
             return None
         drawn = not self.fitted.popular, self.drawn != AGAIN
-        known = ((name, x) for name, x in SCHEMES.items() if not x.varies and x.needs != "strata")
-        rows = {(x.uniform, x.distinct): name for name, x in known}
-        return cast(Scheme, rows[drawn])
+        # Strata come after the schemes by popularity.
+        known = ((name, x) for name, x in SCHEMES.items() if not x.varies)
+        return cast(Scheme, next(name for name, x in known if (x.uniform, x.distinct) == drawn))
 
     def effect(
         self, metric: Metric | str, sets: Sequence[RankSet], claimed: Scheme = DEFAULT_SCHEME
