@@ -49,7 +49,8 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         if known:
             fig = pictures.drawn(result, dark=page.is_dark())
             page.picture(fig, key="audit_drawn", dim=dim, alt=HELP["drawn"])
-        example = "" if upload_them else f" {HELP['example']}"
+        # The example stays on the page until a file is read.
+        example = f" {HELP['example']}" if result is pictures.example() else ""
         st.caption(HELP["drawn" if known else "no train"] + example)
         words = result.findings[["finding", "detail"]].map(escaped)
         if len(words):
