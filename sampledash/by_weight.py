@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.fft import irfft, next_fast_len
 
 from sampledash import checks
 from sampledash.types import Floats, Ints
@@ -188,7 +188,7 @@ def _rung(
     mean, reach = counts @ p, wide * np.sqrt(np.maximum(counts @ (p * q), 0) + 1)
     low = min(max(int(np.min(mean - reach)), 0), m)
     most = min(int(np.max(mean + reach)), int(np.rint(counts.sum(axis=1)).max()))
-    size = next_fast_len(max(most - low, 0) + 1, real=True)
+    size = scipy.fft.next_fast_len(max(most - low, 0) + 1, real=True)
     factors = q[:, None] + p[:, None] * np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
     factors += 1e-300  # the logarithm of 0 is not defined
     # A product with real and imaginary parts as columns takes a third of the time.
@@ -198,7 +198,9 @@ def _rung(
     rest = waves * (counts @ sums).view(np.complex128)
     result = np.zeros((2, len(counts), m + 1))
     for x, transform in zip(result, (waves, rest), strict=True):
-        x[:, low : low + size] = np.roll(irfft(transform, size), -low, axis=1)[:, : m + 1 - low]
+        x[:, low : low + size] = np.roll(scipy.fft.irfft(transform, size), -low, axis=1)[
+            :, : m + 1 - low
+        ]
     return result[0], result[1]
 
 

@@ -12,7 +12,7 @@ which a Gauss-Legendre rule gives the exact mean.
 """
 
 import numpy as np
-from scipy.fft import irfft, rfft
+import scipy
 from scipy.special import gammaln, xlog1py, xlogy
 
 from sampledash.types import Floats, blocks
@@ -78,8 +78,8 @@ def law(strata: Floats, m: int) -> Floats:
             for c, most in enumerate(ties.tolist()):
                 high = above[at, c, None] + np.arange(most + 1)
                 p = _hypergeometric(m, drawn[at, c], high, negatives[at, c])
-                waves *= rfft(np.tensordot(_binomial(most, (nodes + 1) / 2), p, (1, 1)))
-            rows[at] = np.tensordot(weights / 2, irfft(waves, m + 1), 1)
+                waves *= scipy.fft.rfft(np.tensordot(_binomial(most, (nodes + 1) / 2), p, (1, 1)))
+            rows[at] = np.tensordot(weights / 2, scipy.fft.irfft(waves, m + 1), 1)
     rows[rows < _NOTHING] = 0.0
     return rows
 

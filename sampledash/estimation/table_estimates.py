@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from scipy.optimize import least_squares
+import scipy
 from scipy.special import expit, ndtr
 
 from sampledash.estimation import bounds
@@ -154,13 +154,13 @@ def fitted(family: Family, nodes: Nodes, values: Floats, weights: Floats) -> tup
         return np.vstack([rows, [[0.0, _PENALTY]]])
 
     # With ``slope`` fixed first, b moves only as far as the printed values demand.
-    shift = least_squares(
+    shift = scipy.optimize.least_squares(
         lambda a: residuals(np.append(a, start)),
         [0.0],
         lambda a: slopes(np.append(a, start))[:, :1],
         method="lm",
     ).x
-    best = least_squares(residuals, np.append(shift, start), slopes, method="lm").x
+    best = scipy.optimize.least_squares(residuals, np.append(shift, start), slopes, method="lm").x
     return best, np.linalg.pinv(slopes(best))[:, :-1] * scaled
 
 
