@@ -170,9 +170,9 @@ def test_resumed_it_is_the_same_and_an_error_loses_nothing(problem) -> None:
 
 def test_what_it_does_not_go_on_with(problem) -> None:
     for changes, told in (
-        ({"k": 6}, "with k = 5 and seed = 4: go on with the same"),
-        ({"seed": 5}, "with k = 5 and seed = 4: go on with the same"),
-        ({"systems": {"dot": len}}, "of 40 users by dot, few with k = 5"),
+        ({"k": 6}, "k = 5, seed = 4: go on with the same"),
+        ({"seed": 5}, "k = 5, seed = 4: go on with the same"),
+        ({"systems": {"dot": len}}, "of 40 users by dot, few, k = 5"),
         ({"items": 1}, "go on with the same, or begin anew"),
         ({"pool": 1}, "go on with the same"),
         ({"proxy": lambda user, items: items}, "go on with the same"),
