@@ -383,9 +383,17 @@ def code(text: str, key: str, height: int | None = None) -> None:
 
 def link(target: str, label: str, icon: str, query: Mapping[str, Any] | None = None) -> None:
     """Draw a link to another page of the dashboard; ``query`` holds parameters of the address."""
-    script = f"sampledash/dashboard/pages/{target}.py"
     params = None if query is None else {"v": state.VERSION, **query}
-    st.page_link(script, label=label, icon=icon, query_params=params)
+    st.page_link(_script(target), label=label, icon=icon, query_params=params)
+
+
+def open_page(target: str, query: Mapping[str, Any]) -> None:
+    """Open another page of the dashboard, with parameters of the address."""
+    st.switch_page(_script(target), query_params={"v": state.VERSION, **query})
+
+
+def _script(target: str) -> str:
+    return f"sampledash/dashboard/pages/{target}.py"
 
 
 def download(

@@ -1,6 +1,7 @@
 """The Paper page, which compares one table, figure or text of the papers with our values."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -101,17 +102,20 @@ def _printed_twice(headline: DeltaGenerator) -> None:
         k = CUTOFFS[page.segments("Printed number", CUTOFFS, "wild_k")]
         by = SORTED[page.segments("Sorted by the number", SORTED, "wild_by")]
     fig = pictures.on_both(cells[cells["k"] == k], by, page.is_dark())
-    page.picture(fig, key="paper_on_both", alt=f"R@{k}. {holds}")
+    systems, pick = wild.systems().to_dict("records"), "_wild_place"
+    save = partial(st.session_state.__setitem__, pick)
+    page.picture(fig, key="paper_on_both", alt=f"R@{k}. {holds}", on_pick=save)
     st.caption(words.TEXTS[words.ON_BOTH])
     page.cells(words.summary_rows(summary))
     page.take(cells.drop(columns="place"), "printed-on-both")
-    systems = wild.systems().to_dict("records")
 
     def address(system: Mapping[Hashable, Any]) -> dict[str, str]:
         table = {"what": "A printed table", "printed": wild.as_printed(system)}
         table["candidates"] = choices.CANDIDATES[1]
         return table | {"scheme": state.DEFAULTS["scheme"], "metric": "Recall@k", "k": str(k)}
 
+    if (place := st.session_state.pop(pick, None)) in range(len(systems)):
+        page.open_page("correct", address(systems[int(place)]))
     first = next((cell["place"] for cell in wild.outside(cells)), 0)
     chosen = st.selectbox("System", systems, first, lambda x: f"{x['system']}, {x['note']}")
     page.link("correct", "Open its table in Correct", ":material/open_in_new:", address(chosen))

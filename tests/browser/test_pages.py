@@ -77,6 +77,19 @@ def test_from_page_to_page_values_stay(page):
     says(page, "With 50 negatives Recall@10 ranks X > Y > Z")
 
 
+def test_a_click_on_a_printed_number_opens_its_table_in_correct(page):
+    visit(page, "paper?item=MS-COCO&wild_k=R%4010")
+    at = page.locator(".st-key-paper_on_both .scatterlayer .trace").last.locator(".point").nth(9)
+    at.scroll_into_view_if_needed()
+    box = at.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    # The tenth system by R@10 on 1,000 images, as the file has it.
+    expect(page).to_have_url(re.compile(r"/correct\?.*DIME\+BUTD.*63\.0.*90\.5.*96\.2"))
+    says(page, "Recall@10")
+    page.go_back()
+    says(page, "207 of 207")
+
+
 def test_a_click_on_a_tile_chooses_its_metric_and_pair(page):
     visit(page, "consistency")
     # Krichene & Rendle, Section 6.2 and Figure 6: Recall@10 needs about m = 1000.

@@ -183,7 +183,7 @@ def on_both(cells: pd.DataFrame, by: str, dark: bool) -> theme.Picture:
     for trace in data:
         rows = zip(names, shown["note"], trace["hovertext"], strict=True)
         texts = [f"<b>{name}, {note}</b><br>{text}" for name, note, text in rows]
-        trace |= {"hovertext": texts, "hoverinfo": "text"}
+        trace |= {"hovertext": texts, "hoverinfo": "text", "customdata": shown["place"].tolist()}
     drawn = 100 * shown[["low", "high", "on_sample", "on_all"]].to_numpy()
     axis = theme.percent_axis(float(drawn.max()), low=float(drawn.min()))
     options: dict[str, Any] = {"barmode": "overlay", "hovermode": "closest", "showlegend": True}
