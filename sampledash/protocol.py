@@ -197,12 +197,13 @@ class Protocol:
         Without replacement, all items must have at least m negatives.
         """
         if self.design.by_class is not None:
-            if (key := (self.scheme, m)) not in counts.laws:
-                if sum(map(np.size, counts.laws.values())) + len(counts) * m > _KEPT:
+            # Several threads may use the cache at the same time.
+            if (p := counts.laws.get((self.scheme, m))) is None:
+                if sum(x.size for x in [*counts.laws.values()]) + len(counts) * m > _KEPT:
                     counts.laws.clear()
-                p = self.design.by_class(getattr(counts, self.design.needs), m)
-                counts.laws[key] = frozen(p)
-            yield np.arange(len(counts)), counts.laws[key]
+                p = frozen(self.design.by_class(getattr(counts, self.design.needs), m))
+                counts.laws[self.scheme, m] = p
+            yield np.arange(len(counts)), p
             return
         plain = np.flatnonzero(counts.tied == 0)
         above, below = self.weights(counts[plain])
