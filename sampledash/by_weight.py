@@ -37,14 +37,20 @@ _ROUNDED = 1e-4  # rounding error of sums over classes, which may come in single
 _STEPS = 60  # largest number of Newton steps
 
 
-def classes_of(weights: ArrayLike) -> tuple[Floats, Floats]:
-    """Divide items into classes by sampling weight; return (items, classes), and the weights.
+def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
+    """Divide items into classes by sampling weight.
 
     Up to 64 different weights above 0 are a class each, and an item belongs to one class. If there
     are more, classes are nodes, equally distant in the fourth root of the weight. An item is
     divided over the four nodes around its weight as cubic interpolation prescribes: parts may be
     negative, and add up to 1. The distributions are sums of smooth functions of the weights, so
-    popularity-sampled Recall@10 on MovieLens 1M changes by less than 0.00001. Weight 0 is a class.
+    popularity-sampled Recall@10 on MovieLens 1M changes by less than 0.00001. Weight 0 is the last
+    class.
+
+    Returns
+    -------
+    The first class of each item, (items,); the parts of the item in this class and in those that
+    follow, (items, 1) or (items, 4); and the weights of the classes.
     """
     weight = checks.numbers("weights", weights)
     if np.any(weight < 0) or not weight.any():
@@ -54,21 +60,24 @@ def classes_of(weights: ArrayLike) -> tuple[Floats, Floats]:
     if interpolated := len(nodes) > _NODES:
         nodes = np.linspace(nodes[0], nodes[-1], _NODES)
     place = np.interp(root, nodes, np.arange(len(nodes)))
-    first = np.clip(np.floor(place).astype(np.int64) - 1, 0, max(len(nodes) - 4, 0))
-    if not interpolated:
-        first = place.astype(np.int64)
-    parts = np.zeros((len(weight), len(nodes)))
-    for j in range(4 if interpolated else 1):
-        others = [i for i in range(4) if i != j] if interpolated else []
-        factor = np.prod([(place - first - i) / (j - i) for i in others], axis=0)
-        parts[np.arange(len(weight)), first + j] = factor
-    parts[~positive] = 0.0
-    weights = nodes**4
-    if interpolated:  # files of ranks hold the weights in each row
-        weights = np.array([float(f"{x:.8g}") for x in weights])
+    first, parts, by_class = place.astype(np.int64), np.ones((len(weight), 1)), nodes**4
+    if interpolated:
+        first = np.clip(first - 1, 0, _NODES - 4)
+        factors = [[(place - first - i) / (j - i) for i in range(4) if i != j] for j in range(4)]
+        parts = np.prod(factors, axis=1).T
+        by_class = np.array([float(f"{x:.8g}") for x in by_class])  # files hold them in each row
     if np.all(positive):
-        return parts, weights
-    return np.column_stack([parts, ~positive]), np.r_[weights, 0.0]
+        return first, parts, by_class
+    first[~positive], parts[~positive] = len(nodes), np.eye(1, parts.shape[1])
+    return first, parts, np.r_[by_class, 0.0]
+
+
+def classes_of(weights: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the parts of each item in all classes, (items, classes), and the classes' weights."""
+    first, parts, weight = parts_of(weights)
+    classes = np.zeros((len(first), len(weight) + parts.shape[1]))
+    classes[np.arange(len(first))[:, None], first[:, None] + np.arange(parts.shape[1])] = parts
+    return classes[:, : len(weight)], weight
 
 
 def check_classes(what: str, given: ArrayLike, sums: Ints, *, whole: bool) -> Floats:

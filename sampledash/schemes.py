@@ -153,6 +153,15 @@ def possible(sets: Sequence[object]) -> list[Scheme]:
     return [name for name in usual_first() if can(SCHEMES[name])]
 
 
+def check_weights(scheme: Scheme, sets: Sequence[object]) -> None:
+    """Raise ValueError if a scheme draws by weight, and some of the rank sets have no weights."""
+    if SCHEMES[scheme].weighted and scheme not in possible(sets):
+        raise ValueError(
+            f"scheme {scheme!r} needs the weights of items, which some of these ranks lack: rank "
+            "from scores with weights, give mass_above, or take another scheme"
+        )
+
+
 def uniform() -> tuple[str, ...]:
     """Return the names of the schemes in which all items are equally likely to be drawn."""
     return tuple(name for name, design in SCHEMES.items() if design.uniform)

@@ -123,4 +123,4 @@ def test_command_page_and_python_say_the_same_of_the_files_of_ncf(tmp_path, caps
     rows = [f"{user},{item},{int(not item)}" for user in range(9) for item in range(5)]
     text = "\n".join(["instance,item,relevant", *rows])
     at.file_uploader(key="lists_file").upload("lists.csv", text.encode())
-    assert "comes first in 9 of 9 lists" in at.run().headline
+    assert "comes first in 9 of 9 lists" in str(at.run().table[-1].value)

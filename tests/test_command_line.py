@@ -173,7 +173,7 @@ HOW = [
     {"ties": "pessimistic", "weighting": "relevant-items"},
     {"scheme": "with-replacement", "correction": "BV 0.1"},
     {"scheme": "popularity", "odds": 3.0, "weighting": "relevant-items"},
-    {"scheme": "popularity", "ties": "optimistic"},
+    {"scheme": "popularity", "odds": 1.0, "ties": "optimistic"},
 ]
 
 

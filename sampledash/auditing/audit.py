@@ -21,7 +21,7 @@ from sampledash.comparison.means import expected_mean, mean
 from sampledash.metrics import Metric, as_metric
 from sampledash.rank_sets import RankSet, require_several
 from sampledash.report.templates import Sentences
-from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme, check_weights
 from sampledash.types import Flags, Floats
 
 say = Sentences(Path(__file__).with_name("words.jinja"))
@@ -153,6 +153,7 @@ class Audit:
             If a rank set lacks what a scheme needs; the message names the system and the remedy.
         """
         require_several(sets)
+        check_weights(claimed, sets)
         asked, m, rows = as_metric(metric), int(np.median(self.lists.lengths)), []
         for ranks in sets:
             drawn = ranks.with_power(self.alpha) if self.fitted.popular else ranks
@@ -188,7 +189,6 @@ class Finding(NamedTuple):
 FINDINGS = (
     Finding("relevant item among its negatives", "error", "lists",
             lambda a: a.lists_with(a.holds_positive), say.positive),
-    Finding("relevant item always at one place", "error", "lists", Audit.at_an_end, say.places),
     Finding("duplicates in a list", "error", "lists",
             lambda a: a.lists_with(a.repeated), say.duplicates),
     Finding("items of the history", "warning", "lists",
@@ -197,6 +197,7 @@ FINDINGS = (
             lambda a: a.pool.never if a.pool else 0, say.pool),
     Finding("not drawn uniformly", "warning", "draws",
             lambda a: a.uneven * len(a.lists.item), say.weights),
+    Finding("relevant item always at one place", "warning", "lists", Audit.at_an_end, say.places),
     Finding("lists that are shared", "note", "lists",
             lambda a: sum(len(x) for x in a.groups if np.ptp(a.lists.instance[x])), say.shared),
     Finding("lists of different length", "note", "lists",

@@ -6,16 +6,15 @@ default DuckDB; other files are read into memory.
 
 import argparse
 import io
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sampledash.by_weight import ABOVE, NEGATIVES, TIED, WEIGHT, parts_of
 from sampledash.command_line.options import READING, parser
 from sampledash.command_line.streams import Answer, aside, opened, rank_sets, read
-from sampledash.lab.ranking import popularity, ranks_from_scores
+from sampledash.lab.ranking import DIGITS, popularity
 from sampledash.leftovers import Scratch
 from sampledash.rank_sets import RankSet
 from sampledash.readers import upload_limits as limits
@@ -24,14 +23,12 @@ from sampledash.readers.columns import bare
 from sampledash.readers.tables import headers_of
 from sampledash.readers.upload_limits import load
 from sampledash.report.tables import ranks_table
-from sampledash.types import Floats, Ints, Progress
+from sampledash.types import Progress
 
 
 def rank(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return the true ranks of relevant items in tables of scores, TREC runs or lists."""
     pairs = (args.relevant, args.seen)
-    if args.negatives is not None and _engine(args, *pairs):
-        raise ValueError("--negatives needs the scores in memory: give one file, and no --engine")
     sources = [] if _engine(args, *pairs) else [opened(path) for path in args.files]
     if len(sources) == 1 and args.qrels is None:
         data, name = load(*sources[0])
@@ -60,41 +57,54 @@ def _ranked(source: str, args: argparse.Namespace, progress: Progress) -> Answer
     engine, pairs = warehouse.connect(args.engine or warehouse.DUCKDB), (args.relevant, args.seen)
     if args.negatives is not None:
         every, seen, sentences = warehouse.checked(engine, source, *pairs, progress)
-        return Answer(sentences, {"ranks": ranks_table(_by_weight(every, seen, args.negatives))})
+        sets = _by_weight(Path(source).name, every, seen, args.negatives)
+        return Answer(sentences, {"ranks": ranks_table(sets)})
     ranks, sentences = warehouse.rank_scores(engine, source, *pairs, progress=progress)
     return _kept(engine, ranks, args, "ranks", sentences)
 
 
-def _by_weight(every: warehouse.Table, seen: warehouse.Table, negatives: str) -> list[RankSet]:
+def _by_weight(
+    name: str, every: warehouse.Table, seen: warehouse.Table, negatives: str
+) -> list[RankSet]:
     """Return ranks with classes of items, whose weight is how often they are ``seen``."""
     if seen is None:
         raise ValueError("--negatives counts how often each item is in --seen: give --seen")
-    times = seen.group_by("item").agg(times=seen.count()).to_pandas()
+    with warehouse.one_sentence(name):
+        times = seen.group_by("item").agg(times=seen.count()).to_pyarrow().to_pandas()
+        items = every.select("item").distinct().to_pyarrow().to_pandas()
+        table = warehouse.wanted_items(every).order_by("system", "instance")
+        wanted = table.to_pyarrow().to_pandas()
+    for instance in wanted["instance"][wanted.duplicated(["system", "instance"])]:
+        raise ValueError(
+            f"--negatives needs one relevant item for each instance, and {instance} has several: "
+            "leave the option out, or keep one relevant item of each instance"
+        )
     taken = dict(zip(times["item"].astype(str), times["times"], strict=True))
-    table = every.order_by("system", "instance").to_pyarrow().to_pandas(categories=warehouse.KEYS)
-    item, names = pd.factorize(table["item"])
-    weights = popularity(negatives, [taken.get(str(name), 0) for name in names])
-    score = table["score"].fillna(np.finfo(np.float64).min).to_numpy(np.float64)
-    relevant = (table["relevant"] & table["score"].gt(-np.inf)).to_numpy(bool)
-    sets = []
-    for system, rows in pd.Series(range(len(table))).groupby(table["system"].to_numpy()):
-        user, instances = pd.factorize(table["instance"].iloc[rows])
-        starts = np.searchsorted(user, np.arange(len(instances) + 1))
-        mine = user, item[rows], score[rows], starts, len(names)
-        wanted = np.split(np.where(relevant[rows], item[rows], -1), starts[1:-1])
-        options: Any = {"system": str(system), "instances": instances.tolist(), "weights": weights}
-        each = [items[items >= 0] for items in wanted]
-        sets.append(ranks_from_scores(partial(_block, *mine), each, **options))
-    return sets
-
-
-def _block(
-    user: Ints, item: Ints, score: Floats, starts: Ints, items: int, first: int, last: int
-) -> Floats:
-    """Return the scores of all items for the users first..last - 1; -inf is no candidate."""
-    some, result = slice(starts[first], starts[last]), np.full((last - first, items), -np.inf)
-    result[user[some] - first, item[some]] = score[some]
-    return result
+    weights = popularity(negatives, [taken.get(str(item), 0) for item in items["item"]])
+    first, parts, weight = parts_of(weights)
+    columns = {f"part{j}": part for j, part in enumerate(parts.T)}
+    with warehouse.one_sentence(name):
+        items = items.assign(first=first, **columns)
+        sums = warehouse.class_sums(every, items).to_pyarrow().to_pandas()
+    sizes = np.zeros((len(wanted), 4), dtype=np.int64)
+    np.add.at(sizes, (sums["row"], sums["side"]), sums["size"])
+    classes = np.zeros((*sizes.shape, len(weight) + len(columns)))
+    for j, column in enumerate(columns):
+        classes[sums["row"], sums["side"], sums["first"] + j] += sums[column]
+    classes[:, NEGATIVES] += classes[:, ABOVE] + classes[:, TIED]
+    classes = classes[..., : len(weight)].round(DIGITS)
+    classes[:, WEIGHT] = weight
+    return [
+        RankSet(
+            str(system),
+            sizes[rows.index, ABOVE] + 1,
+            sizes[rows.index, :WEIGHT].sum(axis=1) + 1,
+            ties=sizes[rows.index, TIED],
+            instances=rows["instance"],
+            classes=classes[rows.index],
+        )
+        for system, rows in wanted.groupby("system")
+    ]
 
 
 def count(args: argparse.Namespace, progress: Progress) -> Answer:

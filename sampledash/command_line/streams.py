@@ -25,6 +25,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers.files import read_rank_sets
 from sampledash.readers.upload_limits import MissingCandidates
 from sampledash.report.tables import as_csv, as_latex, as_markdown, printed
+from sampledash.schemes import check_weights
 
 RIGHT, WRONG, BAD_INPUT, STOPPED = 0, 1, 2, 130
 TABLES = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
@@ -69,8 +70,10 @@ def metrics_of(args: argparse.Namespace) -> list[Metric]:
     return list(dict.fromkeys(map(parse_metric, args.metric)))
 
 
-def options_of(args: argparse.Namespace) -> Options:
-    """Return the options as keyword arguments of the functions that compare systems."""
+def options_of(args: argparse.Namespace, sets: Sequence[RankSet]) -> Options:
+    """Return the options as keyword arguments of the functions that compare the systems."""
+    if args.odds is None:
+        check_weights(args.scheme, sets)
     options: Options = {
         "scheme": args.scheme,
         "correction": parse_correction(args.correction or "uncorrected"),

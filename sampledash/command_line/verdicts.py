@@ -18,7 +18,8 @@ from sampledash.types import Progress
 
 def check(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return the verdict on each pair of systems; exit code 1 if a pair is wrong or undecided."""
-    sets, protocol = rank_sets(args), Protocol.of(options_of(args))
+    sets = rank_sets(args)
+    protocol = Protocol.of(options_of(args, sets))
     findings = Pairs.of(metrics_of(args), sets, args.m, protocol, progress)
     sentences = [*(headline(findings, x) for x in range(len(findings.metrics))), *beware(findings)]
     state = CODES[int(findings.states.min())]
@@ -44,7 +45,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
         bundled=True,  # results may be cached for all users: a command has only one user
         python=expression("read_rank_sets", argument, options),
     )
-    question = Question(source, tuple(metrics_of(args)), args.m, options_of(args))
+    question = Question(source, tuple(metrics_of(args)), args.m, options_of(args, source.sets))
     if len(source.sets) < 2:
         raise ValueError("a report compares at least two systems, got 1")
     result = compute(question, progress)
@@ -53,7 +54,8 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
 
 def plan(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return the negatives or instances needed for the true order, and exact metrics' costs."""
-    sets, options, metrics = rank_sets(args), options_of(args), metrics_of(args)
+    sets, metrics = rank_sets(args), metrics_of(args)
+    options = options_of(args, sets)
     needed, costs, sentences, notes = [], [], [], []
     for metric in metrics:
         about, chance = (metric, sets), args.probability

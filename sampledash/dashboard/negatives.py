@@ -67,14 +67,26 @@ def _effect(result: Audit) -> None:
     if last is None:
         return
     text = st.text_input("Metric", "Recall@10", key="effect_metric")
-    try:
-        sets = read_rank_sets(BytesIO(last.contents[0]), name=last.names[0])
-        rows = result.effect(text, sets)
-        sentence = effects(result, parse_metric(text), rows, DEFAULT_SCHEME)
-    except ValueError as error:
-        st.error(escaped(str(error)))
-    else:
+    doing = f"Computing {text} with these negatives"
+    sentence, problem = page.answer(
+        "effect", lambda: (result, last, text), _sentence, lambda _: doing
+    )
+    if problem is not None:
+        problem.show()
+    elif sentence is not None:
         st.markdown(escaped(sentence))
+
+
+def _sentence(asked: tuple[Audit, Upload, str], report: Progress) -> str:
+    """Return the sentence on the effect of audited negatives on a metric of ranks in a file."""
+    result, file, text = asked
+
+    def make() -> str:
+        sets = read_rank_sets(BytesIO(file.contents[0]), name=file.names[0])
+        return effects(result, parse_metric(text), result.effect(text, sets), DEFAULT_SCHEME)
+
+    report(0)
+    return memory.cached(("effect", result, file.ident, text), make, shared=False)
 
 
 def _files() -> list[Upload]:

@@ -32,7 +32,7 @@ _BLOCK = 4 * 2**20
 _FEWEST = 16
 # Largest size of a block in bytes; with very many items, a block has fewer than _FEWEST users.
 _LARGEST = 64 * 2**20
-_DIGITS = 5  # decimals of the parts of items in a class of weight, so that files stay short
+DIGITS = 5  # decimals of the parts of items in a class of weight, so that files stay short
 _COMPARED = 2**18  # number of scores compared at a time, which fit into the processor's cache
 
 
@@ -328,7 +328,7 @@ def _count(
     if len(user) > np.count_nonzero(np.diff(ends)):  # some users have several relevant items
         rank, ties = draw_shared_ties(user, rank, ties)
     if classes is not None:
-        classes[:, :WEIGHT] = classes[:, :WEIGHT].round(_DIGITS)
+        classes[:, :WEIGHT] = classes[:, :WEIGHT].round(DIGITS)
     return _Counted(user, rank, ties, n, classes, None if strata is None else groups)
 
 
@@ -355,7 +355,7 @@ def _strata_of(strata: Any, relevant: csr_array) -> tuple[Ints, Floats]:
     labels, label = np.unique(given, return_inverse=True)
     drawn = np.zeros((users, len(labels)))
     for c, name in enumerate(labels.tolist()):
-        number = checks.array_of("strata", strata[1].get(name, ""))
+        number = checks.array_of("strata", strata[1].get(name))
         if number.shape not in ((), (users,)) or number.dtype.kind not in "iuf":
             raise ValueError(
                 f"strata gives {checks.shown(number.tolist())} as drawn from {checks.shown(name)}: "

@@ -41,13 +41,17 @@ def npz_to_parquet(data: bytes, name: str) -> bytes:
     members = zipfile.ZipFile(stream).infolist() if zipfile.is_zipfile(stream) else []
     sizes = {member.filename.removesuffix(".npy"): member.file_size for member in members}
     if (pair := named(sizes)) is None:
-        raise Refusal(
-            f"{name} is a zip archive or an Excel workbook; save CSV, or arrays pos and neg"
-        )
+        arrays = bool(sizes) and all(x.filename.endswith(".npy") for x in members)
+        holds = "holds " + ", ".join(sizes) if arrays else "is a zip archive or an Excel workbook"
+        raise Refusal(f"{name} {holds}; save CSV, or arrays named pos and neg")
     if sizes[pair[0]] + sizes[pair[1]] > MOST_BYTES:
         raise Refusal(f"{name} unpacks to more than {MOST_BYTES >> 20} MiB; save scores as float32")
-    with np.load(stream, allow_pickle=False) as arrays:
-        return _written(pa.table(ranks_of_scores(arrays[pair[0]], arrays[pair[1]], name)))
+    try:
+        with np.load(stream, allow_pickle=False) as archive:
+            pos, neg = (archive[array] for array in pair)
+    except ValueError:
+        raise Refusal(f"{name} holds Python objects, not numbers; save scores as float32") from None
+    return _written(pa.table(ranks_of_scores(pos, neg, name)))
 
 
 def json_to_parquet(data: bytes, name: str) -> bytes:

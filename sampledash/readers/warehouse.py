@@ -107,7 +107,7 @@ def _first_line(error: BaseException) -> str:
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
+def one_sentence(name: str) -> Iterator[None]:
     """Turn an exception of a running engine into a :class:`ReadError` of one sentence."""
     try:
         yield
@@ -138,7 +138,7 @@ def parts_of(path: Path) -> list[Path]:
 def opened(engine: Any, source: str) -> Table:
     """Return a table: a Parquet file, a folder of files with the same headers, or the engine's."""
     path = Path(source)
-    with _told(path.name):
+    with one_sentence(path.name):
         if not path.exists():
             if "://" in source:
                 return engine.read_parquet(source)
@@ -308,6 +308,38 @@ def _real(score: Any) -> Any:
     return score.fill_null(0) != float("-inf")
 
 
+def wanted_items(candidates: Table) -> Table:
+    """Return the relevant items that have a score, which is called ``wanted``.
+
+    Other items with the score -inf, which are no candidates, are not filtered out before a join
+    with this table, because engines would then join in an inefficient order.
+    """
+    score = candidates["score"]
+    relevant = candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
+    return relevant.select(*KEYS, wanted=relevant["score"])
+
+
+def class_sums(candidates: Table, items: Any) -> Table:
+    """Return the sums of all columns ``part…`` of a data frame of items, in groups of candidates.
+
+    The column ``size`` is the number of candidates of a group. The groups are ``row``, the number
+    of a relevant item in the order of system and instance; ``first``, a column of ``items``; and
+    ``side``: 0 if items have a better score than the relevant item, 1 if the score is equal, 2 if
+    it is worse, and 3 for what is no negative.
+    """
+    import ibis
+
+    wanted = wanted_items(candidates)
+    number = ibis.row_number().over(ibis.window(order_by=KEYS[:2]))
+    wanted = wanted.select(*KEYS[:2], "wanted", row=number, own=wanted["item"])
+    both = wanted.join(candidates[[*KEYS, "score"]], KEYS[:2]).join(ibis.memtable(items), "item")
+    score, no_negative = both["score"], (both["item"] == both["own"]) | ~_real(both["score"])
+    known = [(no_negative, 3), (score > both["wanted"], 0), (score == both["wanted"], 1)]
+    both = both.mutate(side=ibis.cases(*known, else_=2))
+    sums = {x: both[x].sum() for x in items.columns if x.startswith("part")}
+    return both.group_by("row", "first", "side").agg(size=both.count(), **sums)
+
+
 def rank(candidates: Table) -> Table:
     """Return system, instance, rank, n and ties of every relevant item with a score.
 
@@ -316,13 +348,7 @@ def rank(candidates: Table) -> Table:
     """
     import ibis
 
-    # Items with the score -inf, which are no candidates, are not filtered out before the join,
-    # because engines would then join in an inefficient order.
-    score = candidates["score"]
-    relevant = candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
-    relevant = relevant.select(*KEYS, wanted=relevant["score"])
-    others = candidates.select("system", "instance", "score")
-    both = relevant.join(others, ["system", "instance"])
+    both = wanted_items(candidates).join(candidates["system", "instance", "score"], KEYS[:2])
     ranked = both.group_by([*KEYS, "wanted"]).agg(
         rank=both.count(where=both["score"] > both["wanted"]) + 1,
         block=both.count(where=both["score"] == both["wanted"]),
@@ -397,7 +423,7 @@ def checked(
         None if x is None else _pairs(opened(engine, x), Path(x).name) for x in (relevant, seen)
     ]
     every = candidates(scores, *pairs)
-    with _told(name):
+    with one_sentence(name):
         _refuse(scores, name, progress)
         sentences = left_out(name, _numbers_of(scores, every, pairs[0]))
         progress(0.7)
@@ -482,7 +508,7 @@ def ranks_table(table: Table, name: str) -> Table:
 
 def save(engine: Any, table: Table, path: str | Path, name: str) -> None:
     """Write a table of the engine as one Parquet file."""
-    with _told(name):
+    with one_sentence(name):
         if engine.name == "pyspark":
             # Spark's own writer would write a folder of files, on the machines of its workers.
             parquet.write_table(table.to_pyarrow(), path)
@@ -515,7 +541,7 @@ def count_ranks(engine: Any, source: str) -> Table:
     table = opened(engine, source)
     ranks = ranks_table(table, name)
     several = False
-    with _told(name):
+    with one_sentence(name):
         _refuse_merged(table, name)
         _refuse_ranks(ranks, name)
         if "instance" in ranks.columns:
@@ -527,7 +553,7 @@ def count_ranks(engine: Any, source: str) -> Table:
 
 def fetched(table: Table, name: str, most: int) -> Any:
     """Return a table of the engine as a data frame; refuse a table of more than ``most`` rows."""
-    with _told(name):
+    with one_sentence(name):
         if _number(table.limit(most + 1).count()) > most:
             raise ReadError(f"{name} are more than {most:,} rows: write them, -o {name}.parquet")
         return table.to_pandas()
@@ -538,7 +564,7 @@ def folder(path: Path) -> bytes:
     parts_of(path)  # raises an error for a folder without a table, before an engine is started
     engine = connect()
     table = opened(engine, str(path))
-    with _told(path.name):
+    with one_sentence(path.name):
         many = _number(table.count()) > limits.LABELLED.most
         if many and "rank" in map(str.lower, table.columns):
             table = count_ranks(engine, str(path))

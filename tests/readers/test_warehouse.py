@@ -194,6 +194,40 @@ def test_what_is_wrong_with_a_table_is_one_sentence(line, tmp_path, refused):
     refused(said, "rank", path)
 
 
+def classes_by_popularity_are_those_of_arrays(url, path):
+    """Compare ``rank --negatives`` in an engine with ``ranks_from_scores`` of the same scores."""
+    rng, (users, items) = np.random.default_rng(7), (300, 90)
+    scores = rng.integers(0, 40, (users, items)) / 4
+    scores[rng.random(scores.shape) < 0.05] = -np.inf
+    relevant, seen = (
+        rng.integers(0, items, users),
+        rng.random((users, items)) < 0.01 * np.arange(items),
+    )
+    scores[np.arange(users), relevant] = 5
+    seen[np.arange(users), relevant] = False
+    assert len(np.unique(seen.sum(axis=0))) > 64  # so that weights between classes are divided
+    user, item = np.indices(scores.shape).reshape(2, -1)
+    marks = (item == relevant[user]).astype(int)
+    labels = {"user": user + 1, "item": [f"i{x}" for x in item]}
+    source = stored(
+        path / "scores",
+        {"system": ["S"] * len(user), **labels, "score": scores.ravel(), "relevant": marks},
+    )
+    pairs = {name: np.array(x)[seen.ravel()] for name, x in labels.items()}
+    train = written(path / "train.parquet", pairs)
+    how = ["--seen", train, "--negatives", "popularity^0.75", "--engine", url]
+    assert main(["rank", source, *how, "-o", str(path / "r.csv")]) == 0
+    (ranks,) = sd.read_rank_sets(path / "r.csv")
+    weights = seen.sum(axis=0) ** 0.75
+    expected = sd.ranks_from_scores(scores, relevant, seen, weights=weights, system="S")
+    assert ranks.without_classes == expected.without_classes
+    np.testing.assert_allclose(ranks.classes, expected.classes, atol=2e-4)
+
+
+def test_classes_by_popularity_of_a_folder(tmp_path):
+    classes_by_popularity_are_those_of_arrays("duckdb://", tmp_path)
+
+
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 SPARK = {
     "master": "local-cluster[2,1,1024]", "executor.memory": "512m",
@@ -221,6 +255,7 @@ def test_spark_on_two_workers_counts_as_one_by_one(tmp_path, monkeypatch):
         agree(engine, tmp_path, 3, marked=False, without_seen=False)
         folders_are_what_they_are_named(engine, tmp_path)
         marks_may_be_yes_or_no(engine, tmp_path)
+        classes_by_popularity_are_those_of_arrays(url, tmp_path / "classes")
         status = engine._session.sparkContext._jsc.sc().statusTracker()
         assert len(status.getExecutorInfos()) == 1 + 2  # the driver and two workers
     finally:
@@ -302,11 +337,11 @@ COMPLAINTS = {
 
 @pytest.mark.parametrize("text", COMPLAINTS)
 def test_complaints_of_an_engine_are_one_sentence(text):
-    with pytest.raises(limits.ReadError) as info, warehouse._told("t"):
+    with pytest.raises(limits.ReadError) as info, warehouse.one_sentence("t"):
         raise RuntimeError(text)
     assert str(info.value).startswith(f"t: the engine stopped: {COMPLAINTS[text]}")
     for kind in (limits.ReadError, MemoryError, OSError, KeyboardInterrupt):
-        with pytest.raises(kind, match=r"^as it is$"), warehouse._told("t"):
+        with pytest.raises(kind, match=r"^as it is$"), warehouse.one_sentence("t"):
             raise kind("as it is")
 
 
@@ -470,10 +505,10 @@ def work():
     engine = warehouse.connect("duckdb://?memory_limit=40MB&threads=2")
     if sys.argv[1] == "full":
         engine.raw_sql("SET max_temp_directory_size = '1MB'")
-    with warehouse._told("scores"):
+    with warehouse.one_sentence("scores"):
         engine.raw_sql("CREATE TABLE big AS SELECT hash(range) AS y FROM range(6000000)")
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with warehouse._told("scores"):
+    with warehouse.one_sentence("scores"):
         engine.raw_sql("SELECT max(hash(a.y, b.y)) FROM big a, big b").fetchall()
 
 command_line.main = work
