@@ -21,34 +21,37 @@ def _chips() -> dict[str, tuple[str, bool]]:
 
 #: Menu label of a metric ("chip") -> metric name, and whether the metric uses the pages' cutoff k.
 CHIPS = Live(_chips)
-#: What the candidates of a test are.
+#: Answers to the question among which candidates the relevant items of a test were ranked.
 CANDIDATES = ("Sampled negatives", "A sample of a larger corpus")
 METRIC = "Recall@k"  # default metric of pages that show a single metric
 
 
 # Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
-#: Label of the scheme of old links to Explore, which a catalogue has replaced.
+#: Scheme named by old links to Explore. The page now draws from a catalogue of items instead.
 ODDS = "odds"
 SCHEMES = Live(
     lambda: {**{schemes.SCHEMES[x].label: x for x in schemes.usual_first()}, ODDS: "popularity"}
 )
-#: What a catalogue, in place of rank sets, has for :func:`offered`.
+#: Argument of :func:`schemes.possible` for pages that simulate a catalogue and have no rank sets.
 CATALOGUE = (SimpleNamespace(classes=True, mass_above=None, strata=None),)
 
 
 def offered(sets: Sequence[object] = ()) -> dict[str, schemes.Scheme]:
-    """Return label and name of the schemes that can be applied to the rank sets, or to any rank."""
+    """Return label and name of the schemes that pages with, or without, such rank sets offer."""
     return {schemes.SCHEMES[name].label: name for name in schemes.possible(sets)}
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number on a logarithmic slider; if ``low`` is 0, the left end, ``least``, stands for 0."""
+    """A number that the user sets by a slider from ``low`` to ``high``, logarithmic by default.
+
+    A logarithmic scale has no 0. If ``low`` is 0, the scale begins at ``least``, which means 0.
+    """
 
     label: str
     low: float
     high: float
-    #: Format in which the number is written; "even" is on an even scale, not a logarithmic one.
+    #: Format in which the number is written; "even" also makes the scale linear.
     kind: Literal["count", "gamma", "even"] = "count"
     least: float = 1
 
@@ -72,7 +75,7 @@ NUMBERS: dict[str, Number] = {
 
 
 def stops(low: float, high: float, steps: Sequence[float] = (1, 1.5, 2, 3, 5, 7)) -> list[int]:
-    """Return the ends of a slider and, in between, whole products of ``steps`` and powers of 10.
+    """Return the stops of a slider: both ends and, in between, integers ``step`` times 10 ** e.
 
     Examples
     --------
@@ -85,7 +88,7 @@ def stops(low: float, high: float, steps: Sequence[float] = (1, 1.5, 2, 3, 5, 7)
 
 
 def chip_metric(chip: str, k: int, n: int) -> Metric:
-    """Return the metric with this label; for TOPK, k is converted to a share of n candidates."""
+    """Return the metric with the menu label ``chip``; TOPK gets k as a share of n candidates."""
     name, truncated = CHIPS[chip]
     if KINDS[name].cutoff == "share":
         return metric(name, k=share_of(k, n))

@@ -9,14 +9,14 @@ import numpy as np
 from sampledash.analyses import theme
 from sampledash.types import Floats
 
-# All sizes are in pixels. Names are placed for the width of a plot on a phone; on a wider plot, a
-# name covers a smaller share of the plot.
+# Pixels: width of a plot, width of a letter, height of a line of text, gap between name and line.
+# The width is that of a phone. On a wider plot, a name covers a smaller share of the plot.
 _WIDTH, _LETTER, _LINE, _GAP = 260, 7.6, 18, 6
 _PLACES = 60  # number of positions along the x axis at which a name is tried
-# Costs of covering a name or leaving the plot, and of standing a row away from the point of the
-# line; covering a piece of a line costs 1.
+# A name is placed where it costs least. Costs of covering another name or leaving the plot, and of
+# standing one row of text away from the line; covering a piece of a line costs 1.
 _BLOCKED, _FAR = 100, 5
-_WRONG = 30  # cost of standing nearer to another line
+_WRONG = 30  # cost of standing nearer to another line than to the named line
 
 
 def name_at(
@@ -68,8 +68,8 @@ def names_at(
         known = np.isfinite(y)
         drawn = np.interp(at, x[known], y[known], left=np.nan, right=np.nan)
         lines.append(_pixels(np.clip(drawn, up[0], up[1]), up, height))
-    # Boxes that names should not cover, with rows for left, low, right and high edges: pieces of
-    # the lines, vertical lines, and names placed so far.
+    # Boxes that names should not cover: pieces of the lines, vertical lines, and names placed so
+    # far. The array has a column per box, and its rows are the left, low, right and high edges.
     pieces = [
         (columns[:-1], np.fmin(y[:-1], y[1:]), columns[1:], np.fmax(y[:-1], y[1:])) for y in lines
     ]
@@ -96,7 +96,7 @@ def names_at(
         near = np.fmin.reduce(away, axis=0, initial=60)[place]
         far = (row > 0) | (row < -1)
         cost = overlap.all(axis=0) @ costs + _BLOCKED * outside + _FAR * far - 0.1 * near
-        # Names at one x must not be read as the name of another line.
+        # If all names stand at the same x, a reader could take a name for that of a nearer line.
         own, there = np.abs(low + high / 2 - y[place]), np.array(lines)[:, place]
         nearer = np.nanmin(np.abs(low + high / 2 - there), axis=0) < own
         best = int(np.argmin(cost + _WRONG * (nearer & (only is not None))))
@@ -115,5 +115,5 @@ def names_at(
 
 
 def _pixels(values: Any, ends: Sequence[float], size: float) -> Floats:
-    """Convert values of an axis with these ends to pixels from its first end."""
+    """Convert axis values to pixels; the axis runs from ``ends[0]`` (0) to ``ends[1]`` (size)."""
     return (np.asarray(values, dtype=np.float64) - ends[0]) / (ends[1] - ends[0]) * size

@@ -25,7 +25,7 @@ Key = tuple[Hashable, ...]
 
 
 class Turns:
-    """A lock that lets one thread compute at a time, while others wait at most ``LONGEST`` seconds.
+    """A lock that lets a single thread compute; others wait at most ``LONGEST`` seconds for it.
 
     NumPy releases Python's global interpreter lock (GIL) in each operation. Threads that compute at
     the same time pass the GIL on at every operation, which costs four times the processor time.
@@ -40,7 +40,7 @@ class Turns:
 
     @contextmanager
     def one(self, wait: Callable[[], object]) -> Iterator[None]:
-        """Hold the lock in a ``with`` block; while waiting, call ``wait``, which may raise."""
+        """Hold the lock in a ``with`` block; until then, call ``wait``, which may raise to stop."""
         me = get_ident()
         with self._changed:
             within = self._holder == me
@@ -65,7 +65,7 @@ class Turns:
                     self._changed.notify_all()
 
     def give_way(self) -> None:
-        """Wait until no thread holds the lock or waits for it, but at most ``LONGEST`` seconds."""
+        """Let other threads go first: wait until the lock is free, at most ``LONGEST`` seconds."""
         with self._changed:
             self._changed.wait_for(lambda: not (self._waiting or self._holder), self.LONGEST)
 
@@ -77,7 +77,7 @@ _TURNS, _USUAL = Turns(), sys.getswitchinterval()
 def turn() -> Iterator[None]:
     """Hold the lock for one step of a long computation, after letting other threads go first.
 
-    Meanwhile, Python switches threads five times as often, so that other threads wait less.
+    During the step, Python switches threads five times as often, so that other threads wait less.
     """
     _TURNS.give_way()
     sys.setswitchinterval(_USUAL / 5)
@@ -115,7 +115,8 @@ class LruStore:
                 with _TURNS.one(wait):
                     future.set_result(make())
             finally:
-                # If ``make`` failed, a waiting thread must compute: cancelling wakes the threads.
+                # If ``make`` failed, cancelling the future wakes the waiting threads, and one of
+                # them computes the result instead.
                 if not future.done():
                     with self._lock:
                         self._found.pop(key, None)
@@ -143,7 +144,7 @@ def keep_in(session: Callable[[], MutableMapping[Any, Any]]) -> None:
 
 
 def _look() -> bool:
-    """Read from the session. On each read, Streamlit stops an outdated run of the page."""
+    """Read from the session, only because Streamlit stops an outdated run of the page on a read."""
     return "v" in _sessions[0]()
 
 
@@ -163,7 +164,7 @@ def cached(key: Key, make: Callable[[], T], *, shared: bool, large: bool = False
 
 
 def once(make: Callable[[], T]) -> Callable[[], T]:
-    """Decorate a function without arguments: its result is cached for all sessions."""
+    """Decorate a function without arguments: cache its result for all sessions."""
     return wraps(make)(lambda: cached((make.__module__, make.__name__), make, shared=True))
 
 

@@ -1,7 +1,7 @@
 """Plotly figures with a slider and one animation frame for each step of the slider.
 
-The browser holds all frames, so it needs no server while the slider is dragged. The axes are fixed.
-The title, not a legend, shows the names and the current values of the lines in their colours.
+The browser holds all frames and needs no server while the slider is dragged. The axes are fixed.
+The title takes the place of a legend: it shows each line's name and current value in its colour.
 """
 
 from collections.abc import Mapping, Sequence
@@ -173,7 +173,7 @@ def along(
     dark: bool,
     **layout: Any,
 ) -> theme.Picture:
-    """Return a figure of fixed curves with a dot on each curve; the slider moves the dots along x.
+    """Return a figure of curves that do not change, and a slider that moves a dot on each curve.
 
     ``says`` maps each x of the slider to the first line of the title. The slider starts at x =
     ``begin``. The curves in ``beside`` have no dots. ``layout`` is passed to :func:`sliding`.
@@ -205,7 +205,7 @@ def ticks(values: Sequence[float], dark: bool) -> Trace:
 
 
 def from_to(ends: Range) -> str:
-    """Return a range of shares (0 to 1) as text in percent."""
+    """Return a range of shares (0 to 1) as text, such as "12 % to 34 %"."""
     return f"{percent(ends[0])} to {percent(ends[1])}"
 
 
@@ -226,7 +226,7 @@ def ranges(
 
 
 def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[str, Any]:
-    """Return both axes: y has a row per system, x the metric from 0 to ``top`` (1 is 100 %)."""
+    """Return the layout of both axes: y has a row per system, x is the metric up to ``top``."""
     c, names = theme.look(dark), [f"<b>{plain(s)}</b>" for s in systems]
     axis = theme.percent_axis(100 * top, title=metric)
     return {
@@ -247,7 +247,7 @@ def truths(
 # ------------------------------------------------------------------------------- slope charts
 
 ALL = "all candidates"
-# Smallest vertical distance of labels in a slope chart, whose worst system is at 0, the best at 1.
+# Smallest vertical distance of two labels in a slope chart, as a share of the chart's height.
 GAP = 0.17
 
 

@@ -24,7 +24,7 @@ class Source:
     name: str
     bundled: bool  # whether the ranks are part of the package, so that all users share results
     python: str = ""  # expression such as sd.read_rank_sets("ranks.csv", n=3706)
-    # Whether the file repeats instances, and every repetition counts as an instance, also in tests.
+    # Whether the file repeats instances. Every repetition then counts as an instance of its own.
     averaged: bool = False
     uniform: bool = False  # whether the ranks' sampling weights (``mass_above``) were removed
 
@@ -52,7 +52,7 @@ class Source:
 
 
 def expression(call: str, argument: str, options: Mapping[str, Any]) -> str:
-    """Return an expression such as ``sd.read_rank_sets("ranks.csv", n=3706)``, without defaults."""
+    """Return a call such as ``sd.read_rank_sets("ranks.csv", n=3706)``; omit default options."""
     given = {
         key: options[key]
         for key, unsaid in OPTIONS.items()

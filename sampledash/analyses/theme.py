@@ -45,7 +45,7 @@ class Look:
     green: str
     purple: str
     orange: str
-    # Colours of the smallest and the largest m, in a picture with a curve for each of several m.
+    # In a picture with a curve for each of several m: colours of the smallest and the largest m.
     family: Sequence[str]
 
 
@@ -57,7 +57,7 @@ _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
 # Dash pattern of all lines that show exact values, computed on all items, and of no other lines.
 EXACT_DASH = "6px,4px"
-# Lines of each pin: the stroke as text, which names the line, and the style of the line.
+# Line style of the curves of each pin (earlier settings), by a sign that captions show for it.
 PINNED: dict[str, dict[str, Any]] = json.loads(_STYLES)["pinned"]
 
 
@@ -156,7 +156,10 @@ def figure(
 
 
 def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
-    """Return margins in pixels for axis labels; Plotly would draw twice to measure the labels."""
+    """Return margins in pixels that fit the axis labels.
+
+    Without given margins, Plotly would draw the figure twice to measure the labels.
+    """
     labels = up.get("ticktext", ["100.0 %"])
     longest = max((len(re.sub("<[^>]*>", "", label)) for label in labels), default=0)
     letter = 0.55 * up.get("tickfont", {}).get("size", 13)
@@ -181,7 +184,10 @@ class Picture(go.Figure):
         object.__setattr__(self, "_written", {"data": data, "layout": layout})
 
     def __getattr__(self, name: str) -> Any:
-        """Create Plotly's objects, return attribute ``name``; AttributeError if they exist."""
+        """Create Plotly's objects, then return the attribute ``name`` of the figure.
+
+        If the objects exist already, the figure has no such attribute: raise AttributeError.
+        """
         written = self.__dict__.pop("_written", None)
         if written is None:
             raise AttributeError(name)
@@ -206,7 +212,7 @@ class Picture(go.Figure):
 
 
 def _packed(part: Any) -> Any:
-    """Convert an array to the form that Plotly reads fastest: base64 for float64, else a list."""
+    """Convert an array to the form that Plotly reads fastest: base64 for floats, else a list."""
     if not isinstance(part, np.ndarray):
         return part
     if part.dtype != np.float64:
@@ -217,8 +223,8 @@ def _packed(part: Any) -> Any:
 def behind(fig: Picture, pinned: Sequence[tuple[str, Picture]]) -> Picture:
     """Return ``fig`` with the lines of ``pinned`` added in the styles of ``PINNED``.
 
-    ``pinned`` holds names and pictures of earlier settings. Their lines that look like a line of
-    ``fig`` are left out. The caption of the picture as a file explains the styles.
+    ``pinned`` holds names and pictures of earlier settings. A pinned line that almost equals a line
+    of ``fig`` is left out. If the picture is saved as a file, its caption explains the styles.
     """
     written = fig.as_written()
     layout, data = dict(written["layout"]), list(written["data"])
@@ -228,7 +234,7 @@ def behind(fig: Picture, pinned: Sequence[tuple[str, Picture]]) -> Picture:
         if pin.get("xaxis") != as_shown.get("xaxis") or len(as_shown["x"]) < 2:
             return True
         away = np.interp(pin["x"], as_shown["x"], as_shown["y"]) - pin["y"]
-        # ``pin`` has two y values at an x where it jumps: these two y values are not compared.
+        # Where the line ``pin`` jumps, the line has two y values at one x: do not compare these.
         upright = np.diff(pin["x"], append=np.inf) == 0
         away[upright | np.roll(upright, 1)] = 0.0
         return bool(np.abs(away).max() > 0.005 * max(np.ptp(pin["y"]), 1e-12))
@@ -298,7 +304,7 @@ _BETWEEN = 0.075  # gap between two panels, as a share of the width of the figur
 
 
 def _within(part: dict[str, Any], end: str) -> dict[str, str]:
-    """Return axis references that put ``part`` into the panel with the axes x``end``, y``end``."""
+    """Return axis references that put a trace or shape into the panel with the number ``end``."""
     return {
         f"{name}ref": f"{name}{end}" + " domain" * (part.get(f"{name}ref") == "paper")
         for name in "xy"
@@ -402,7 +408,7 @@ def box(x0: float, x1: float, y0: float, y1: float, **more: Any) -> dict[str, An
 
 
 def halo(color: str) -> dict[str, Any]:
-    """Return the font of a name among lines. Style sheets draw a halo where they find a shadow."""
+    """Return the font of a name among lines; the pages' CSS turns its shadow into a halo."""
     return {"color": color, "size": 14, "shadow": "0 0 0 transparent"}
 
 
@@ -426,7 +432,7 @@ def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
 
 
 def hover(name: str, unit: str = " %", digits: int = 2) -> str:
-    """Return the hover text of a trace, which is one line of the label that all traces share."""
+    """Return the hover text of a trace: its line in the hover label that all traces share."""
     return f"{name} <b>%{{y:,.{digits}f}}{unit}</b><extra></extra>"
 
 

@@ -8,14 +8,16 @@ from sampledash.analyses import memory, theme
 from sampledash.auditing.audit import Audit, audit
 from sampledash.report.numbers import span
 
-_LISTS, _ITEMS, _SIZE, _TAKEN = 500, 400, 50, 20  # of the example
+# In the example: number of lists, number of items, length of a list, training items per user.
+_LISTS, _ITEMS, _SIZE, _TAKEN = 500, 400, 50, 20
 
 
 @memory.once
 def example() -> Audit:
-    """Return the audit of simulated lists, drawn by popularity^0.75, of which 25 hold a fault."""
+    """Return the audit of simulated lists, drawn by popularity^0.75; 25 lists have a fault."""
     rng, rows = np.random.default_rng(1), np.arange(_LISTS)[:, None]
-    # Items whose exponential clocks ring first are a sample without replacement by weight.
+    # The items with the smallest exponential variables, whose rates are the weights, are a weighted
+    # sample without replacement.
     clocks = rng.exponential(size=(2, _LISTS, _ITEMS))
     taken = np.argsort(clocks[0] * np.arange(1, _ITEMS + 1))[:, :_TAKEN]
     weights = np.bincount(taken[:, 1:].ravel(), minlength=_ITEMS) ** 0.75
@@ -27,7 +29,7 @@ def example() -> Audit:
 
 
 def drawn(result: Audit, *, dark: bool = False) -> theme.Picture:
-    """Draw how often each tenth of the items was drawn, as a multiple of uniform draws."""
+    """Draw how often each tenth of the items was drawn, relative to uniform draws."""
     c, tenths, x = theme.look(dark), result.deciles, list(range(len(result.deciles)))
     times = tenths["drawn"] / tenths["uniform"]
     half = 1.96 * tenths["uniform_std"] / tenths["uniform"]

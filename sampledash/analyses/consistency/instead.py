@@ -1,6 +1,6 @@
-"""Alternatives to sampled negatives: errors of evaluation designs with equal numbers of scores.
+"""Alternatives to sampled negatives: errors of evaluation designs that cost equally many scores.
 
-A design says for how many instances, and for how many candidates of each, scores are computed.
+A design says how many instances are evaluated, and how many candidates are scored per instance.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ CORRECTIONS = ("uncorrected", "CLS", "BV 0.1", "BV 0.01")
 SAMPLED = CORRECTIONS[0]
 ORDER = "best order"
 BEST = f"{STOPPED}, {ORDER}"
-_MOST_ITEMS = 10**6  # largest number of items in the code snippet, which makes an array of them
+_MOST_ITEMS = 10**6  # largest number of items in the code snippet, which makes an array of items
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Priced:
         return {str(name): rows for name, rows in errors.groupby("design", sort=False)}
 
     def reached(self, budget: int, design: str, column: str) -> float:
-        """Return the mean over systems of a column: evaluated "instances" or computed "scores"."""
+        """Return the mean of a design's column, "instances" or "scores", over the systems."""
         return float(self.by_design(budget)[design][column].mean())
 
 
@@ -57,9 +57,9 @@ def _mean_root(values: Any) -> float:
 
 
 def most_of(focus: Focus) -> int:
-    """Return how many scores per instance suffice to rank all candidates of every instance.
+    """Return the largest budget: the scores per instance that rank every candidate.
 
-    If each m takes long to compute, it is the largest m that the page looks at.
+    If the result at each m takes long to compute, the budget is at most the page's largest m.
     """
     if focus.result.protocol.design.by_class is not None:
         return focus.result.m_max
@@ -67,7 +67,7 @@ def most_of(focus: Focus) -> int:
 
 
 def ladder(focus: Focus, *budgets: int) -> list[int]:
-    """Return these budgets and the slider's budgets up to :func:`most_of`, in increasing order."""
+    """Return ``budgets`` and the budgets of the slider up to :func:`most_of`, increasing."""
     return sorted({*budgets, *(int(b) for b in BUDGETS if b <= most_of(focus))})
 
 
@@ -104,7 +104,7 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
 
 
 def sentence(focus: Focus, priced: Priced, m: int) -> str:
-    """Return a sentence on the error of each design for the price of m negatives."""
+    """Return a sentence that compares the errors of the designs at the price of m negatives."""
     errors, whole = priced.error(m), _instances(focus)
     corrected = errors.keys() - {SAMPLED, FULL, STOPPED, BEST}
     best = min(corrected, key=errors.__getitem__, default=None)
@@ -160,7 +160,7 @@ def snippet(focus: Focus, price: int) -> str:
 
 
 def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.Picture:
-    """Draw the error over the price (scores per instance), a line per design; mark ``budget``."""
+    """Draw the error of each design over the price (scores per instance); mark ``budget``."""
     c, budgets = theme.look(dark), [b for b in priced.by_price if b in BUDGETS]
     errors = pd.DataFrame({b: priced.error(b) for b in budgets}).T * 100
     names, colors, lines, data = [], [], [], []

@@ -49,7 +49,9 @@ def stretches(m_values: Ints, inside: Flags) -> list[tuple[int, int]]:
 
 
 def rank_edges(largest: int, *, top: bool) -> Ints:
-    """Return the last rank of each bar of a histogram: at most 20 bars, or ranks <= 200 if ``top``.
+    """Return the last rank of each bar of a histogram of ranks, which has at most 20 bars.
+
+    If ``top``, the histogram shows only the first 200 ranks.
 
     Examples
     --------
@@ -140,7 +142,10 @@ def _over(
 def curve(
     focus: Focus, view: str, systems: list[int] | None = None, *, dark: bool
 ) -> theme.Picture:
-    """Draw the metric in focus over m, in one of the ``VIEWS``; two of them show ``systems``."""
+    """Draw the metric in focus over m, in one of the ``VIEWS``.
+
+    ``systems`` are the systems in the views "Values" and "Order"; "Difference" shows a pair.
+    """
     systems = focus.result.drawn(focus.pair) if systems is None else systems
     if view == DIFFERENCE:
         return difference(focus, dark=dark)
@@ -150,7 +155,7 @@ def curve(
 
 
 def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, dict[str, Any]]:
-    """Return m to draw, means of shape (m, systems), and marks for the marked pair."""
+    """Return values of m, means of shape (m, systems), and what to mark for the marked pair."""
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
     i, j, truth = r.truths[x][focus.pair]
@@ -173,7 +178,7 @@ def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
 
 
 def difference(focus: Focus, *, dark: bool) -> theme.Picture:
-    """Draw over m the marked pair's expected difference, better − worse by the exact metric."""
+    """Draw the marked pair's expected difference over m: truly better minus truly worse system."""
     r, x, c = focus.result, focus.x, theme.look(dark)
     i, j, truth = r.truths[x][focus.pair]
     grid, means, marks = _over_m(focus, x)
@@ -211,7 +216,7 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
 
 
 def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
-    """Draw over m each system's position in the expected sampled order; 1, the best, is on top."""
+    """Draw each system's position in the expected sampled order over m; position 1 is on top."""
     r = focus.result
     grid, means, marks = _over_m(focus, x)
     places = 1 + np.sum(means[:, None, :] > means[:, systems, None] + TIED, axis=2)
@@ -264,8 +269,8 @@ def tiles(
     """Draw tiles, a row per pair and a column per metric, that show the state of each pair.
 
     ``verdict`` has an entry per tile: all ``pairs`` by the first metric, then by the second, and so
-    on. Its ``pair`` is the number that a click on the tile reports, its ``right_from`` the m from
-    which the order is right, or None. ``focus`` is the (column, row) of the marked tile.
+    on. The ``pair`` of an entry is the number that a click on the tile reports; ``right_from`` is
+    the m from which the order is right, or None. ``focus`` is (column, row) of the marked tile.
     """
     c = theme.look(dark)
     metrics = list(dict.fromkeys(row["metric"] for row in verdict))
@@ -357,9 +362,9 @@ def chances(
     *,
     dark: bool = False,
 ) -> theme.Picture:
-    """Draw, as a dot, the chance that one sampled run shows the true order, for each pair.
+    """Draw for each pair a dot: the chance that one sampled run shows the true order.
 
-    Bars show the range of this chance, ``ends``, if both systems share the negatives.
+    Bars show ``ends``, the range of this chance if both systems share the negatives.
     """
     c = theme.look(dark)
     return _rows(
@@ -435,10 +440,10 @@ def _rows(
 def chance_over_m(
     m_values: Ints, series: Mapping[str, Floats], *, at: int, target: float, dark: bool = False
 ) -> theme.Picture:
-    """Draw over m the chance that one sampled run shows the true order, a line for each pair.
+    """Draw a line for each pair: the chance that one sampled run shows the true order, over m.
 
-    ``series`` maps the name of a pair to its chances at ``m_values``; NaN is skipped. Lines mark
-    the current m, ``at``, and the wanted chance, ``target``.
+    ``series`` maps the name of a pair to its chances at ``m_values``; NaN is skipped. Straight
+    lines mark the current m, ``at``, and the wanted chance, ``target``.
     """
     c, data = theme.look(dark), []
     for place, (name, y) in enumerate(series.items()):
@@ -473,7 +478,7 @@ class MeanLaw:
     mass: Floats | None = None
 
     def between(self, edges: Floats) -> Floats:
-        """Return the probability that the mean lies between each two consecutive ``edges``."""
+        """Return the probability of a mean in each bin; ``edges`` are the limits of the bins."""
         if self.values is None or self.mass is None:
             spread = max(self.std, 1e-300) * math.sqrt(2)
             return np.diff([math.erf((float(edge) - self.mean) / spread) / 2 for edge in edges])
@@ -522,7 +527,10 @@ def histogram(
 
 
 def bin_edges(values: Floats, law: MeanLaw) -> Floats:
-    """Return edges of equally wide bars, between the possible means if these are equally spaced."""
+    """Return the edges of a histogram's equally wide bars.
+
+    If the possible means are equally spaced, no edge is at a possible mean.
+    """
     low = min(float(values.min(initial=law.mean)), law.mean - 4 * law.std)
     high = max(float(values.max(initial=law.mean)), law.mean + 4 * law.std)
     if high - low < 1e-9:

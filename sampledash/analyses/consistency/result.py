@@ -61,7 +61,7 @@ class Question:
 
     @property
     def fits(self) -> bool:
-        """Whether few m are evaluated, as each m needs its own computation, such as a fit."""
+        """Whether only few m are evaluated, because each m needs its own fit or computation."""
         return self.protocol.anew
 
     @property
@@ -89,7 +89,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Result(Pairs):
-    """Results of the page. The number of a pair of systems is the pair's index in ``ends``."""
+    """Results of the page. A pair of systems is referred to by its index in ``ends``."""
 
     question: Question
 
@@ -100,7 +100,7 @@ class Result(Pairs):
         return list(dict.fromkeys([*marked, *self.worst_pairs(MOST_PAIRS)]))
 
     def few_systems(self, pairs: Sequence[int], most: int) -> list[int]:
-        """Return all systems or, if there are over ``most``, the first ``most`` in ``pairs``."""
+        """Return all systems or, if they are too many, the first ``most`` that are in ``pairs``."""
         if len(self.systems) <= most:
             return list(range(len(self.systems)))
         return list(dict.fromkeys(end for pair in pairs for end in self.ends[pair]))[:most]
@@ -110,7 +110,7 @@ class Result(Pairs):
         return self.few_systems([pair, *self.worst_pairs(MOST_PAIRS)], MOST_CURVES)
 
     def std_of(self, sets: Sequence[RankSet]) -> Floats:
-        """Return the standard deviations of the sampled means of ``sets`` in one run (cached)."""
+        """Return the standard deviation of each system's sampled mean over runs (cached)."""
         key = "std_of", self.question.key, self.m, memory.digests(sets)
         std_of = super().std_of
         return memory.cached(key, lambda: frozen(std_of(sets)), shared=self.question.shared)
@@ -174,7 +174,7 @@ class Focus:
 
     @cached_property
     def pairs(self) -> list[int]:
-        """Pairs of ``systems``: the marked pair, then others by rising chance of the true order."""
+        """Pairs of ``systems``: the marked pair, then those with the smallest chances first."""
         every = [self.result.ends.index(ends) for ends in combinations(self.systems, 2)]
         chances = np.nan_to_num(self.result.chances[self.x], nan=1.0)
         return sorted(every, key=lambda p: (p != self.pair, chances[p]))
@@ -200,7 +200,7 @@ class Focus:
         return self.result.question.shared
 
     def rows(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return a table's rows for ``pairs``, in this order, found by ``better`` and ``worse``."""
+        """Return the rows of ``pairs``, in this order, of a table with columns better and worse."""
         named = list(map(frozenset, zip(table["better"], table["worse"], strict=True)))
         names = (frozenset(self.result.names(pair)) for pair in self.pairs)
         return table.iloc[[named.index(pair) for pair in names]]
@@ -219,7 +219,10 @@ class Focus:
 
     @remembered
     def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Return each pair's test, and chance of true order if instances are redrawn as well."""
+        """Return each pair's significance test, and its chance of showing the true order in a run.
+
+        This chance is over both draws: of the instances and of the negatives.
+        """
         q = self.result.question
         again = probability_if_redrawn(self.metric, self.sets, q.m, **q.options)
         both = self.tests(progress).merge(again, on=["better", "worse"])
@@ -227,7 +230,10 @@ class Focus:
 
     @remembered
     def bounds(self, pair: int) -> tuple[float, float]:
-        """Return bounds of the chance of a pair's true order if both systems share negatives."""
+        """Return bounds of the chance that a run shows a pair's true order.
+
+        In this run, both systems are ranked among the same negatives.
+        """
         q = self.result.question
         sets = [q.sets[end] for end in self.result.ends[pair]]
         row = probability_if_shared(self.metric, sets, q.m, **q.options).iloc[0]
@@ -235,7 +241,10 @@ class Focus:
 
     @remembered
     def one_lists(self) -> tuple[OneList, OneList]:
-        """Return the distributions of the marked pair if all instances share one list."""
+        """Return the distributions of both means of the marked pair in one run.
+
+        In this run, all instances share one list of negatives.
+        """
         q, (i, j, _) = self.result.question, self.result.truths[self.x][self.pair]
         if q.protocol.correction.by_rank:
             raise ValueError("one list of negatives is for metrics without correction")
@@ -246,10 +255,10 @@ class Focus:
 
     @remembered
     def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
-        """Return some values of m, and for each pair the chances of the true order at these m.
+        """Return values of m for a picture, and each pair's chances of the true order at these m.
 
-        For the first ``MOST_OVER_M`` pairs, these m include the m from which the chance is at least
-        ``probability``, and the m before it; there, the chances of other pairs may be NaN.
+        For the first ``MOST_OVER_M`` pairs, the values include the m from which the chance of the
+        pair is at least ``probability``, and m - 1. There, chances of other pairs may be NaN.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
@@ -274,7 +283,10 @@ class Focus:
 
     @remembered
     def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Return the negatives or instances that show each pair's true order with this chance."""
+        """Return how many negatives, or how many instances, each pair needs.
+
+        With this many, one run shows the pair's true order with the given ``probability``.
+        """
         q, about, top = self.result.question, (self.metric, self.sets), self.result.m_max
         negatives = negatives_needed(*about, probability, top, progress=progress, **q.options)
         instances = instances_needed(*about, q.m, probability, **q.options)
@@ -298,9 +310,9 @@ class Focus:
         return law_of_mean(Run(self.metric, q.sets[system], q.m, q.protocol), stream=system)
 
     def repeated(self, repeats: int, seed: int, progress: Progress) -> Floats:
-        """Return the means in simulated runs: (systems, runs, metrics); systems share no negatives.
+        """Return the mean metrics in simulated runs: shape (systems, runs, metrics).
 
-        Every system has its own random stream.
+        Every system has its own random stream, so that systems share no negatives.
         """
         q, m = self.result.question, self.result.m
 
@@ -318,7 +330,7 @@ class Focus:
         return memory.cached(key, make, shared=self.shared)
 
     def runs(self, values: Floats) -> pd.DataFrame:
-        """Return mean and standard deviation of the sampled means: over simulated runs, and exact.
+        """Compare mean and standard deviation over simulated runs with their exact values.
 
         ``values`` holds the mean metrics in each simulated run: shape (systems, runs, metrics).
         """
@@ -334,7 +346,7 @@ class Focus:
         return table.assign(**{name: part.T.ravel() for name, part in columns.items()})
 
     def seen(self, values: Floats) -> pd.DataFrame:
-        """Return the share of simulated runs with the true order, and its exact chance, by pair.
+        """Return each pair's share of simulated runs with the true order, and the exact chance.
 
         ``values`` is as in :meth:`runs`.
         """

@@ -17,7 +17,7 @@ Bounds = Mapping[int, tuple[float, float]]
 def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
     """Return a table of the chance that one run shows the true order, by pair and metric.
 
-    The metric in focus comes first, then the ``bounds`` of its chances if negatives are shared.
+    The first columns hold the metric in focus, and ``bounds``: the chance if negatives are shared.
     """
     r, x = focus.result, focus.x
     columns = {"Pair": [r.label(pair, system_name) for pair in pairs]}
@@ -30,7 +30,7 @@ def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
 
 
 def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
-    """Return the unrounded chance of the true order by pair and metric, and known ``bounds``."""
+    """Return a table to download: unrounded chances by pair and metric, and known ``bounds``."""
     columns = ["metric", "correction", "better", "worse", "probability"]
     table = focus.result.verdict[columns].copy()
     if bounds:
@@ -43,7 +43,7 @@ def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
 def significance(tests: pd.DataFrame) -> pd.DataFrame:
     """Return a table of each pair's exact difference, bootstrap interval and p-values.
 
-    If instances were redrawn too, the table has the chance of the true order in such a run.
+    If ``tests`` has the chance of the true order in a run with new instances, the table shows it.
     """
     columns = {
         "Metric": tests["metric"],
@@ -59,9 +59,10 @@ def significance(tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def plan(focus: Focus, needed: pd.DataFrame, probability: float) -> pd.DataFrame:
-    """Return a table with a row per pair: negatives or instances needed, and the current chance.
+    """Return a table of how many negatives, or how many instances, each pair needs.
 
-    With either number from ``needed``, one run shows the true order with this ``probability``.
+    With the number in ``needed``, one run shows the true order with this ``probability``. The table
+    also has the chance at the current numbers.
     """
     r = focus.result
     columns = {
@@ -80,7 +81,7 @@ def first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
-    """Return each system's mean ± standard deviation: of ``made`` simulated runs, and exact."""
+    """Return a table of each system's mean ± standard deviation in ``made`` runs, and exact."""
     rows = first(table, metric)
     columns = {
         "Metric": rows["metric"],
@@ -92,7 +93,7 @@ def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
 
 
 def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return each pair's share of simulated runs with the true order, and its exact chance."""
+    """Return a table of each pair: the share of runs with the true order, and its exact chance."""
     rows = first(table, metric)
     # The share of a tied pair is NaN, because a tied pair has no true order.
     sign = rows["share_of_runs"].isna().map({True: " = ", False: " > "})

@@ -42,7 +42,7 @@ def flip_list(text: str) -> str:
 def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False) -> str:
     """Return the text of a pair's tile: sign, state, and the m from which its order is right.
 
-    If ``right_from`` is None, it says "not by ``m_max``". A ``narrow`` tile shows only sign and m.
+    If ``right_from`` is None, the text says "not by ``m_max``". If ``narrow``, it has no state.
     """
     return say.tile(STATES[state][2], state, right_from, m_max, narrow)
 
@@ -58,9 +58,9 @@ def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
 
 
 def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
-    """Return a sentence on whether repeated runs show the same order, be it right or wrong.
+    """Return a sentence on whether repeated runs show the same order, right or wrong.
 
-    Runs do if every two ``means`` differ by more than three times the largest of ``stds``.
+    Runs agree if every two ``means`` differ by more than three times the largest of ``stds``.
     """
     gaps = np.abs(np.subtract.outer(means, means))[np.triu_indices(len(means), 1)]
     largest = float(max(stds)) if len(stds) else 0.0
@@ -85,7 +85,10 @@ def tied(focus: Focus) -> str:
 
 
 def one_list(focus: Focus) -> str:
-    """Return a sentence on one list of negatives for all instances; ValueError if it is unknown."""
+    """Return a sentence on a run in which all instances share one list of negatives.
+
+    Raise ValueError if the distribution of the means in such a run is not known.
+    """
     first, second = focus.one_lists()
     names, ahead = focus.ordered(focus.pair, system_name), first.ahead_of(second)
     ends = [first.interval(), second.interval()]
@@ -101,7 +104,7 @@ def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
 
 
 def weakest_order(focus: Focus, tests: pd.DataFrame) -> str:
-    """Return sentences on how many differences are not significant, and the largest p-value."""
+    """Return sentences: how many differences are not significant, and the largest p-value."""
     p = focus.rows(tests)["p_holm"].to_numpy()
     weakest = over_instances(focus, tests, int(p.argmax()))
     return say.weakest_order(some_systems(focus), int((p > 0.05).sum()), len(p), weakest)

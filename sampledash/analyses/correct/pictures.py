@@ -21,7 +21,7 @@ from sampledash.types import Floats, Ints
 
 # Number of dots on the curve of a vector; on the logarithmic axis, more dots would touch.
 _DOTS = 20
-# Smallest value that ``tradeoff`` draws, in percent: others would stretch the logarithmic axis.
+# Smallest value that ``tradeoff`` draws, in percent. Smaller values would stretch the log axis.
 _FLOOR = 1e-3
 
 
@@ -35,7 +35,7 @@ def expectation(
     height: int = 400,
     dark: bool = False,
 ) -> theme.Picture:
-    """Draw every corrected metric's expected value over the true rank, and the exact metric.
+    """Draw the exact metric and each expected corrected metric over the true rank.
 
     Figure 4 of Krichene & Rendle is such a picture. ``focus`` is the correction to export.
     """
@@ -65,7 +65,7 @@ def expectation(
 def vector(
     metric: Metric, vectors: Mapping[Correction, Floats], *, focus: Correction, dark: bool = False
 ) -> theme.Picture:
-    """Draw, for each correction, its vector: the corrected value of each sampled rank.
+    """Draw the vector of each correction: the corrected value of each sampled rank.
 
     At most 400 ranks are drawn, with dots at the first ``_DOTS`` values of ``focus``.
     """
@@ -82,7 +82,7 @@ def vector(
     # The y axis fits the vector in focus, which would look flat beside the huge values of others.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
-    # The x axis ends at one of ten values per decade, so that it does not change with every m.
+    # The end of the x axis is rounded up, so that the axis does not change with every m.
     last = int(np.ceil(10 ** (np.ceil(10 * np.log10(max(len(vectors[focus]) - 1, 1))) / 10)))
     return theme.figure(
         data,
@@ -106,7 +106,7 @@ def risks(
     bias2, variance = 1e4 * np.array(list(errors.values())).T
     variance = variance / instances
     bias, error = np.sqrt(bias2), np.sqrt(bias2 + variance)
-    # Length of the longest bar; a huge error is cut off, so that other bars remain visible.
+    # Largest value on the axis: the bar of a huge error is cut off, so that others stay visible.
     end = max(min(float(error.max()), 2 * float(bias.max()) + 1e-5), 1e-5)
     colors = [theme.correction_line(x.name, dark)["color"] for x in rows]
     beside = {"xanchor": "left", "yanchor": "bottom", "yshift": 7}
@@ -198,10 +198,11 @@ def tradeoff(
 def spectrum(
     title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
 ) -> theme.Picture:
-    """Draw which share of each component of a metric a correction recovers from samples.
+    """Draw the share of each component of a metric that a correction recovers from samples.
 
-    The components are polynomials of the rank, of degrees 1..most (:mod:`sampledash.spectral`). An
-    entry of ``series`` holds the label of a line, for one γ or one m, and the shares by degree.
+    A metric is a sum of components, polynomials of the rank of degrees 1..most
+    (:mod:`sampledash.spectral`). An entry of ``series`` is a line, for one γ or one m: its label,
+    and the shares by degree.
     """
     data = []
     for (name, shares), line in zip(series, theme.family_lines(len(series), dark), strict=True):
@@ -228,9 +229,12 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 
 
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
-    """Return y axis ends for all curves, cut at 1.25 times ``about`` or the first curve's peak."""
+    """Return the ends of a y axis for all curves.
 
-    # The room is rounded up to 1, 2 or 5 times a power of ten, so that the axis seldom changes.
+    Values beyond 1.25 times ``about``, or the peak of the first curve, are cut off.
+    """
+
+    # Round up to 1, 2 or 5 times a power of ten, so that the axis seldom changes.
     def room(beyond: float) -> float:
         beyond = max(beyond, about / 20)
         decade = 10.0 ** np.floor(np.log10(beyond)) if beyond > 0 else 0.0
@@ -268,7 +272,7 @@ def movielens_curves(
     flips = sorted({x for i, j in pairs for x in orders.flips(i, j, 0) if x <= result.MOVIELENS_M})
     wrong = np.any([orders.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
     known = orders.m_values[keep]
-    # Each m of the grid is replaced by the next larger m at which a fitted correction has results.
+    # A fitted correction has results at few m: replace each m of the grid by the next such m.
     wanted = np.searchsorted(known, m_grid(result.MOVIELENS_M, [m, *flips]))
     grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
     right = ((sets[i].system, sets[j].system, orders.right_from(i, j, 0)) for i, j in pairs)

@@ -51,7 +51,8 @@ OFFERED: dict[str, tuple[Any, Any]] = {
 }
 DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
 
-# Values of γ, m, n and |D| (number of instances) for :func:`tradeoffs`, and for :func:`spectrum`.
+# Values of γ, m, n and |D| (number of instances) in the curves of :func:`tradeoffs`, and values of
+# γ and m in the lines of :func:`spectrum`.
 GAMMAS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)
 MS = (10, 20, 50, 100, 200, 500, 1_000)
 NS = (100, 1_000, 10_000, 100_000, 10**6, 10**7, 10**8, 10**9)
@@ -87,13 +88,14 @@ def _named(name: str, n: int) -> Floats | None:
 def stretched(sets: list[RankSet], n: int) -> Floats:
     """Return the histogram of all ranks in ``sets``, rescaled to n candidates: shape (n,).
 
-    A rank of ``size`` candidates covers the shares (rank - 1) / size to rank / size of the list.
+    In a list of ``size`` candidates, a rank stands for the interval from (rank - 1) / size to
+    rank / size, where the list is the interval from 0 to 1.
     """
     first = np.concatenate([(x.ranks - 1) / x.n for x in sets])
     size = np.concatenate([x.n for x in sets])
     edges = np.r_[first, first + 1 / size]
     order = np.argsort(edges)
-    # The cumulative histogram is a line between two edges: each rank adds to its slope.
+    # The cumulative histogram is piecewise linear: each rank adds to the slope in its interval.
     slope = np.cumsum(np.r_[size, -size][order])
     total = np.r_[0.0, np.cumsum(slope[:-1] * np.diff(edges[order]))]
     return np.maximum(np.diff(np.interp(np.arange(n + 1) / n, edges[order], total)), 0.0)
@@ -242,7 +244,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
     for point in sorted(points, key=str):
         try:
             risks[point] = fitted(q.metric, *point, q.prior)[1:]
-        except ValueError:  # some sampled rank cannot occur with this prior: the curve has a gap
+        except ValueError:  # a sampled rank cannot occur with this prior: leave a gap in the curve
             risks[point] = np.nan, np.nan
         report(len(risks) / len(points))
 
@@ -261,7 +263,8 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
     """Return, for each γ or m, a label and the shares of a metric that a correction recovers.
 
-    Entry j of the shares is for the metric's polynomial of degree j (:mod:`sampledash.spectral`).
+    A metric is a sum of polynomials of the rank (:mod:`sampledash.spectral`); entry j of the shares
+    is for the polynomial of degree j.
     """
     if over_m:
         most = s.n - 1 if s.design.distinct else max(SPECTRUM_MS)
@@ -274,9 +277,9 @@ def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Flo
 def movielens_orders(metric: Metric, recipe: Correction) -> tuple[Orders, list[tuple[int, int]]]:
     """Return the MovieLens systems' sampled orders, and their pairs, better system first.
 
-    The protocol is that of Krichene & Rendle: draws without replacement, fits for draws with it.
-    The orders are those at every m, or at few m if ``recipe`` is fitted. A pair is two indices of
-    systems with different exact values.
+    The protocol is that of Krichene & Rendle: negatives are drawn without replacement, while the
+    correction is fitted for draws with replacement. The orders are those at every m, or at few m if
+    ``recipe`` is fitted. A pair is the indices of two systems with different exact values.
     """
     options: Options = {"scheme": "without-replacement", "fit_scheme": "with-replacement"}
     sets, protocol = example(MOVIELENS), Protocol.of({**options, "correction": recipe})

@@ -43,7 +43,7 @@ def risks(errors: Mapping[Correction, tuple[float, float]], instances: int) -> s
 
 
 def vector_note(fit: Fit) -> str:
-    """Return sentences on how to use the vector of corrected values, and on how its values vary."""
+    """Return sentences on how to use the vector of corrected values, and on how much these vary."""
     values, smallest = fit.values, float(fit.values.min())
     steps = np.diff(values)
     moves = np.sign(steps[np.abs(steps) > 1e-12 * np.abs(values).max()])
@@ -57,7 +57,7 @@ def gamma_meaning(correction: Correction, instances: int) -> str:
 
 
 def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1") -> list[str]:
-    """Return in TeX, with numbers, the steps to a vector; ``prior`` follows "p(r)" in the TeX."""
+    """Return, in TeX and with numbers, how a vector is computed; ``prior`` follows "p(r)"."""
     facts = {"formula": inline(fit.correction.kind.tex), "prior": prior}
     text = template(_HERE / "formula.tex.jinja")
     steps = text.render(vars(fit) | facts, bias2=bias2, variance=variance)

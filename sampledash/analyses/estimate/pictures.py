@@ -16,7 +16,7 @@ _ROW = 58  # height of the row of a system, in pixels
 
 
 def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> theme.Picture:
-    """Draw possible ranges of what ``title`` says, a row for each system, the first on top."""
+    """Draw the possible ranges of the quantity that ``title`` names, a row for each system."""
     c = theme.look(dark)
     data: list[dict[str, Any]] = []
     dot = {"symbol": "circle", "size": 11, "color": c.ink, "line": {"width": 0}}
@@ -59,7 +59,7 @@ def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> theme.Pict
 def ranks_below(
     ranks: Ints, estimated: Mapping[str, Floats], exact: Mapping[str, Floats], *, dark: bool = False
 ) -> theme.Picture:
-    """Draw the share of relevant items up to each rank: estimated, and also exact where known."""
+    """Draw the share of relevant items up to each rank: as estimated and, if known, exactly."""
     data = []
     for place, (name, shares) in enumerate(estimated.items()):
         line = theme.system_line(place, dark)

@@ -55,7 +55,10 @@ def read_tables(text: str) -> list[readers.PrintedTable]:
 
 
 def sampling_of(n: int, m: int, scheme: Scheme, *, corpus: bool) -> Sampling:
-    """Return how a table's negatives were drawn; refuse a corpus smaller than its test."""
+    """Return how a table's negatives were drawn.
+
+    Raise ValueError if the test has more candidates than the ``corpus`` that they were drawn from.
+    """
     if corpus and n <= m:
         raise ValueError(
             f"n = {n} is smaller than the {m + 1} candidates of the test: give the size of the "
@@ -74,7 +77,7 @@ class TableQuestion(NamedTuple):
     corpus: bool = False  # whether the candidates of the test are a sample of a corpus
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
-        """Return the range of the metric of row i (if i = j), or of the difference of rows i and j.
+        """Return the range of a metric (of row i if i = j), or of the difference of rows i and j.
 
         With a ``shape`` of the rank distributions, return None if a row contradicts the shape.
         """
@@ -94,7 +97,7 @@ class TableQuestion(NamedTuple):
         key = ("table", self.metric, repr(row), shape, s, self.instances)
         make_or_none = partial(allowed.unless_contradicted, shape, make)
         span = memory.cached(key, make_or_none, shared=False)
-        # With few instances, the range computed under a shape can exceed that without assumption.
+        # With few instances, the range computed for a shape can exceed the range for any shape.
         return span if shape is None or span is None else narrowed(span, self.span(i, i, None))
 
     def point(self, i: int) -> TableEstimate:
@@ -140,7 +143,10 @@ def compute_table(
 
 
 def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
-    """Return ranges and estimates of all systems and pairs; None if they are contradicted."""
+    """Return a table of the ranges and estimates of all systems and pairs.
+
+    A range is None if the printed numbers contradict its assumption.
+    """
     q, s = result.question, result.question.sampling
     known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}
     rows: list[dict[str, Any]] = []

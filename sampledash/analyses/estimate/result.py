@@ -44,7 +44,10 @@ _ROUNDING = 1e-9  # tolerance for rounding errors when values are compared with 
 
 
 def plainer() -> list[str]:
-    """Return the estimators valid even if m depends on the draws, strongest assumptions first."""
+    """Return the estimators that are valid even if the drawn negatives decide m.
+
+    Estimators with the strongest assumptions come first.
+    """
     rows = sorted(LEARNED.values(), key=lambda row: not row.stepped)
     return [TOGETHER, *(row.label for row in rows if row.cancels)]
 
@@ -63,12 +66,13 @@ class Row(NamedTuple):
     name: str
     other: str  # the system that is subtracted; "" for a single system
     free: Range  # range of exact values that the samples allow, without any assumption
-    # The same if no rank is rarer than the next worse rank; None if this cannot be assumed.
+    # Range under the assumption that no rank is rarer than the next worse rank; None if it fails.
     falling: Range | None
     value: float | None = None  # estimate of the exact value: the mean of ``readings``
     exact: float | None = None
-    interval: Range | None = None  # of an estimate from a printed table
-    # Two estimates if it is unknown how m was set: beforehand, or by the drawn negatives. Else one.
+    interval: Range | None = None  # confidence interval of an estimate from a printed table
+    # If it is unknown how m was set: an estimate if m was set beforehand, and an estimate if the
+    # drawn negatives decided m. Otherwise a single estimate.
     readings: tuple[float, ...] = ()
 
 
@@ -98,7 +102,7 @@ class Question:
 
     @property
     def readings(self) -> tuple[Question, ...]:
-        """The question, once for each possible reading of how m was set (``READINGS``)."""
+        """The question with each possible assumption on how m was set (``READINGS``)."""
         if all(len(ranks.readings) == 1 for ranks in self.sets):
             return (self,)
         return tuple(
@@ -110,7 +114,7 @@ class Question:
 
     @property
     def methods(self) -> list[str]:
-        """Estimators that are valid here; ``TOGETHER`` learns from several systems at once."""
+        """Estimators that are valid for these ranks; ``TOGETHER`` needs several systems."""
         offered = plainer() if self.adaptive else METHODS
         together = len(self.sets) > 1 and not any(laws.obstacle(q.sets) for q in self.readings)
         return [name for name in offered if together or name != TOGETHER]
@@ -121,16 +125,17 @@ class Question:
 
     def _value(self, place: int, method: str) -> float:
         ranks = self.sets[place]
-        if method == TOGETHER:  # learns the rank distributions of all systems at once
+        if method == TOGETHER:  # this estimator learns the distributions of all systems at once
             fits = self.cached((method, self.sets), lambda: laws.fitted_side_by_side(self.sets))
             return float(fits[place].expected(self.metric))
         asked: Correction | str = usable(method, self.gamma) if method in USABLE else method
         return self.cached((asked, ranks), lambda: point(self.metric, ranks, asked))
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
-        """Return the range of the metric of system i (if i = j), or of the difference of i and j.
+        """Return the range of a metric (of system i if i = j), or of the difference of i and j.
 
-        With a ``shape``, return None if the samples contradict the shape or m may depend on draws.
+        With a ``shape`` of the rank distributions, return None if the samples contradict the shape,
+        or if m may depend on the drawn negatives.
         """
         ranks, other = self.sets[i], self.sets[j]
 
@@ -142,7 +147,7 @@ class Question:
             return None
         key = shape, ranks, other
         span = self.cached(key, lambda: allowed.unless_contradicted(shape, make))
-        # With few ranks, the range computed under a shape can exceed the range without assumption.
+        # With few ranks, the range computed for a shape can exceed the range for any shape.
         if shape is None or span is None:
             return span
         return narrowed(span, self.span(i, j, None))
@@ -171,9 +176,10 @@ class Question:
         }
 
     def price(self, ranks: SampledRankSet) -> tuple[Range, Range]:
-        """Return two ranges for how many candidates must be scored until the metric is certain.
+        """Return two ranges of the mean number of candidates to score until the metric is certain.
 
-        The first is for the mean over these instances, the second for infinitely many instances.
+        The first range is for the mean over these instances, the second for the mean over
+        infinitely many instances.
         """
 
         def make() -> tuple[Range, Range]:
@@ -254,7 +260,7 @@ def compute(
 def _allowed_method(
     q: Question, rows: Sequence[Row], *, contradicted: bool
 ) -> tuple[str, words.Reason]:
-    """Return ``q.method``, or an estimator with weaker assumptions if invalid, and the reason."""
+    """Return ``q.method`` or, if it is invalid, an estimator that assumes less, and the reason."""
     method, order = q.method, plainer()
     plainest = order[-1]
     why: words.Reason = "range"
@@ -281,7 +287,7 @@ def _allowed_method(
 
 
 def _to_know(q: Question) -> Iterator[str]:
-    """Yield notes on too large cutoffs, systems that differ in n or m, and repeated instances."""
+    """Yield notes that the reader should know, such as that systems differ in n or m."""
     sizes = {ranks.system: ranks.population for ranks in q.sets}
     least = min(q.sets, key=lambda ranks: ranks.population)
     for sentence in cutoff_holds_all(q.metric, least.population, least.outcomes.m[-1]):
@@ -314,7 +320,7 @@ def estimates(result: Result[Question]) -> pd.DataFrame:
 
 
 def offered(q: Question) -> dict[str, tuple[Question, str]]:
-    """Map the label of each valid estimate to a question of ``q.readings`` and an estimator."""
+    """Map the label of each valid estimate to the question and the estimator that give it."""
     if len(q.readings) == 1:
         return {name: (q, name) for name in q.methods}
     both = list(zip(q.readings, READINGS, strict=True))
@@ -322,7 +328,7 @@ def offered(q: Question) -> dict[str, tuple[Question, str]]:
 
 
 def pair_ranges(result: Result[Question]) -> pd.DataFrame:
-    """Return a table of the ranges of all pairs' differences: no assumption, and ``FALLING``."""
+    """Return a table of the range of each pair's difference, for any shape and for ``FALLING``."""
     drawn = {ranks.system: ranks for ranks in result.question.sets}
     return pd.DataFrame(
         {"first": pair.name, "second": pair.other, "assumption": name, "low": span[0]}

@@ -1,4 +1,4 @@
-"""What a reviewer says about printed tables, and what would have to be printed to decide them."""
+"""Sentences for a review of printed tables, and what the tables should print to decide an order."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,13 +20,13 @@ from sampledash.types import Progress
 say = Sentences(Path(__file__).with_suffix(".jinja"))
 _MORE_DIGITS = (1, 2)  # decimals that a table could print besides its own
 _CUTOFFS = (1, 2, 3, 5, 10, 20, 50)  # cutoffs of recalls that a table could print besides its own
-_DECIMALS = 4  # of these recalls
+_DECIMALS = 4  # decimals of these recalls
 _MORE = 1.5  # least ratio of a larger m to the m of the table
-_MOST_M = 2_000  # a range at a larger m takes longer than a second
+_MOST_M = 2_000  # largest m that is tried, because a range at a larger m takes over a second
 
 
 class Larger(NamedTuple):
-    """A table that prints more: its label, further decimals and recalls, and m."""
+    """A table that would print more: its label, additional decimals and recalls, and its m."""
 
     label: str
     digits: int
@@ -35,7 +35,7 @@ class Larger(NamedTuple):
 
 
 def larger_tables(q: TableQuestion) -> Iterator[Larger]:
-    """Yield tables that would say more than what is printed."""
+    """Yield tables that would say more than the printed table."""
     m, n = q.sampling.m, q.sampling.n
     for digits in _MORE_DIGITS:
         yield Larger(say.digits(digits), digits, [], m)
@@ -53,9 +53,9 @@ def larger_tables(q: TableQuestion) -> Iterator[Larger]:
 def options(q: TableQuestion, report: Progress) -> pd.DataFrame:
     """Return how many pairs of systems each of :func:`larger_tables` would decide.
 
-    What would be printed is foretold by the estimate from what is printed. The columns are
-    ``printed`` (the label of the larger table), ``pairs``, ``decided`` and, if no rank is more
-    frequent than a better one, ``decided_if_falling``.
+    The numbers in a larger table are predicted from the printed table. The columns are ``printed``
+    (the label of the larger table) and three numbers of pairs: ``pairs`` in all, ``decided``, and
+    ``decided_if_falling``, if no rank is rarer than the next worse rank.
     """
     tables, pairs = list(larger_tables(q)), list(combinations(range(len(q.table.rows)), 2))
     rows = []
@@ -78,7 +78,8 @@ def options(q: TableQuestion, report: Progress) -> pd.DataFrame:
 def standings(results: Sequence[Result[TableQuestion]]) -> pd.DataFrame:
     """Return a row for each table: its pairs of systems, and how many of them are decided.
 
-    ``open`` names a pair that stays undecided even if ranks fall off, or is empty.
+    ``open`` names a pair that is undecided even if no rank is rarer than the next worse rank; it is
+    empty if there is no such pair.
     """
     rows = []
     for result in results:
@@ -105,7 +106,7 @@ def sentence(results: Sequence[Result[TableQuestion]]) -> str:
 
 
 def best_option(table: pd.DataFrame) -> str:
-    """Return a sentence on the first larger table that decides most pairs."""
+    """Return a sentence on the larger table that would decide the most pairs."""
     sure = bool(table["decided"].max() > 0)
     counts = table["decided" if sure else "decided_if_falling"]
     best = table.iloc[int(counts.argmax())]

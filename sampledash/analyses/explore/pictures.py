@@ -25,10 +25,11 @@ def expected_curve(
 ) -> theme.Picture:
     """Draw the exact and the expected sampled metric over the true rank.
 
-    ``curves`` holds up to 400 increasing ranks, and at each the exact metric, the expected metric
-    and the standard deviation, which a band shows, as shares (0 to 1); if negatives are drawn by
-    popularity, also the expected metric with uniform ones. The rank ``at`` is marked if it is one
-    of the ranks. If ``log``, the rank axis is logarithmic. The picture is one of ``panels``.
+    ``curves`` holds up to 400 increasing ranks, and at each rank the exact metric, the expected
+    metric and its standard deviation, which a band shows, as shares (0 to 1). If negatives are
+    drawn by popularity, ``curves`` also holds the expected metric with uniform negatives. The rank
+    ``at`` is marked if it is in ``curves``. If ``log``, the rank axis is logarithmic. ``panels`` is
+    the number of such pictures side by side.
     """
     (ranks, exact, mean, std, *more), height = curves, 380 if panels <= 3 else 280
     # Each panel shows a single sampled metric, so no dash pattern is needed to distinguish metrics.
@@ -138,7 +139,8 @@ def law(
 ) -> theme.Picture:
     """Draw the distribution ``p`` of the sampled ranks 1..m+1 as bars.
 
-    Bars up to the cutoff ``k`` are coloured. Bars show ``observed`` ranks if given, and dots ``p``.
+    Bars up to the cutoff ``k`` are coloured. If ``observed`` ranks are given, the bars show these
+    ranks, and dots show ``p``.
     """
     c = theme.look(dark)
     window = law_window(p)
@@ -221,7 +223,7 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> them
 
 
 def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> theme.Picture:
-    """Draw the probability of a true rank up to r, for each r, given the sampled rank."""
+    """Draw the posterior probability that the true rank is at most r, for each r in ``ranks``."""
     c = theme.look(dark)
     y = theme.in_percent(below)
     i = int(np.searchsorted(y, 50.0))

@@ -16,8 +16,8 @@ from sampledash.report.tables import as_csv
 from sampledash.sampling import Sampling, moments
 from sampledash.types import Floats, Ints, Progress, frozen
 
-# Exact metric, expected sampled metric, its standard deviation and, for a catalogue, the expected
-# sampled metric with uniform negatives: each of the shape (metrics, ranks).
+# Exact metric, expected sampled metric, its standard deviation and, if negatives are drawn by
+# popularity, the expected metric with uniform negatives; the arrays have shape (metrics, ranks).
 Curves = tuple[Floats, ...]
 _PARTS = ("exact", "expected", "std", "uniform")
 
@@ -119,7 +119,7 @@ def law(sampling: Drawing, rank: int) -> Floats:
 
 
 def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
-    """Return for each r in 1..n the probability of a true rank up to r, given the sampled rank."""
+    """Return for each r in 1..n the probability, given the sampled rank, of a true rank up to r."""
 
     def make() -> Floats:
         return frozen(np.minimum(np.cumsum(core_posterior(sampled_rank, sampling)), 1.0))
@@ -128,9 +128,9 @@ def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
 
 
 def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict[int, float]]:
-    """Return the expected metric in focus for each m in ``sizes`` below n - 1, and for m = n - 1.
+    """Return the expected metric in focus by m, at ``q.ranks`` and at ``q.rank``.
 
-    m = n - 1 is left out above ``MOST``. One dictionary is for ``q.ranks``, one for ``q.rank``.
+    m takes the values ``sizes`` below n - 1, and n - 1 (all negatives) unless it exceeds ``MOST``.
     """
     s, metric = q.sampling, q.focus
     both = np.append(q.ranks, q.rank)
@@ -152,8 +152,8 @@ def sampled_ranks(sampling: Drawing, rank: int, seed: int, draws: int) -> Ints:
 def negatives(sampling: Sampling, rank: int, sampled_rank: int, seed: int, draw: int) -> Ints:
     """Return random true ranks of the negatives in a draw that gave this sampled rank.
 
-    In every scheme, the negatives above the relevant item are uniform among the items above, and
-    the others among the items below. With replacement, an item may be drawn twice.
+    In every scheme, the negatives above the relevant item are a uniform sample of the items above,
+    and the other negatives of the items below. With replacement, an item may be drawn twice.
     """
     rng = np.random.default_rng([seed, draw])
     above = sampled_rank - 1

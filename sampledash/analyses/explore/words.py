@@ -48,6 +48,6 @@ def one_draw(metric: Metric, above: int, sampling: Drawing) -> str:
 
 
 def law(metric: Metric, rank: int, sampling: Drawing, p: list[float]) -> str:
-    """Return a sentence on the chance of a sampled rank up to k; without a cutoff, of rank 1."""
+    """Return a sentence on the chance of a sampled rank up to k, or of rank 1 without a cutoff."""
     k = metric.cut(sampling.m) or 1
     return say.law(rank, sampling, k, min(1.0, sum(p[:k])))

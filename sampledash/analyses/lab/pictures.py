@@ -23,13 +23,16 @@ _MOVIES = 8
 
 
 def swept(knob: str, table: pd.DataFrame, *, dark: bool) -> theme.Picture:
-    """Draw ``result.swept`` over the hyperparameter ``knob``; each panel marks a best value."""
+    """Draw the table of ``result.swept`` over the hyperparameter ``knob``, a panel per metric.
+
+    Each panel marks the best value of the hyperparameter.
+    """
     x, axis = _places(knob, table[knob].to_numpy())
     return theme.beside([_panel(x, axis, table[name], dark) for name in table.columns[1:]])
 
 
 def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
-    """Return x positions of ``values``, and the x axis: for w_m, logarithmic with a place for 0."""
+    """Return x positions of ``values``, and the x axis; that of w_m is logarithmic, with a 0."""
     title = {"text": knob}
     if knob != "w_m":
         room = 0.05 * (float(np.ptp(values)) or 1)
@@ -76,9 +79,9 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
 
 
 def designs(table: pd.DataFrame, metric: str, *, dark: bool) -> theme.Picture:
-    """Draw ``result.by_design``: a row for all items and for each scheme, and the systems' order.
+    """Draw ``result.by_design``: the metric of each system on all items and by each scheme.
 
-    The mark ✓ says that the order is the one on all items.
+    Each row also names the order of the systems, with ✓ if it is the order on all items.
     """
     systems, rows, texts = list(map(str, table)), range(len(table)), []
     orders = [ranking(systems, row) for row in table.to_numpy()]
@@ -132,7 +135,7 @@ def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
 
 
 def toys(dark: bool) -> theme.Picture:
-    """Draw Table 1 of Steck (KDD 2010); a slider sets for how many users the taste is known."""
+    """Draw Table 1 of Steck (KDD 2010), with a slider for how many users' tastes are known."""
     c = theme.look(dark)
     user, movie = (places.ravel().tolist() for places in np.indices((_MOVIES, _MOVIES)))
     steps = {}

@@ -46,12 +46,13 @@ SPLITS = {
 }
 #: Menu entry -> suffix of the split's rule: whether training items belong to the candidates.
 SEEN = {"left out": "", "kept in": " seen=kept"}
-#: Hyperparameter of AllRank-Regression that a sweep can vary, as shown -> name in the package.
+#: Hyperparameter of AllRank-Regression that a sweep varies, as on the page -> name in the package.
 SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
 #: Share of the list that Steck's Figure 3 enlarges, and cutoffs of TOPK as shares of the list.
 TOP = 0.02
 SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
-# Seconds that one call of Job.advance works, and that it waits at most for another call.
+# One call of Job.advance works for the first number of seconds; the second is the longest that the
+# call waits for another call to end.
 _STEP, _PATIENCE = 0.02, 5.0
 
 
@@ -96,7 +97,8 @@ def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
 def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
     """Return a table of TOPK over k, a share of the list, for the best values of ``knob``.
 
-    One value has the highest ATOP, one the lowest RMSE; if equal, they have one column.
+    Two values are best: that with the highest ATOP, and that with the lowest RMSE. If both are the
+    same value, the table has a single column for it.
     """
     ordered = sorted(points, key=lambda point: point.value)
     best = max(ordered, key=lambda point: mean("ATOP", point.ranks))
@@ -108,10 +110,10 @@ def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
 
 
 def by_design(verdict: Result, x: int, sets: Sequence[RankSet], progress: Progress) -> pd.DataFrame:
-    """Return metric number ``x`` of each system: on all items, and expected by each scheme.
+    """Return metric number ``x`` on all items, and its expectation by each sampling scheme.
 
     A row is a scheme, a column a system. Schemes in which items differ in sampling weight are left
-    out unless all ``sets``, which are those of the verdict, have ``classes``.
+    out unless all ``sets``, the rank sets of the verdict, have ``classes`` of popularity.
     """
     weighed, metrics = all(ranks.classes is not None for ranks in sets), verdict.metrics
     names = [name for name in possible(sets) if SCHEMES[name].uniform or weighed]
@@ -203,12 +205,12 @@ class Job:
 
     @property
     def place(self) -> int | None:
-        """Index of the current task in ``tasks``; None after the last task."""
+        """Index of the current task in ``tasks``, or None once all tasks are done."""
         return next((place for place, share in enumerate(self.shares) if share < 1), None)
 
     @property
     def left(self) -> float | None:
-        """Estimated seconds until the current task ends; None if at most 2 % is done, or all is."""
+        """Estimated seconds until the current task ends; None if it is hardly begun, or done."""
         share = 1.0 if self.place is None else self.shares[self.place]
         return self._seconds * (1 - share) / share if 0.02 < share < 1 else None
 

@@ -50,7 +50,7 @@ def swept(knob: str, table: pd.DataFrame) -> str:
 
 
 def designs(table: pd.DataFrame, metric: str, m: int) -> str:
-    """Return a sentence on the schemes with the exact order, and on samples that vary in size."""
+    """Return sentences: which schemes order the systems as all items do; which vary in size."""
     order, *orders = (ranking(list(map(str, table)), row) for row in table.to_numpy())
     usual = SCHEMES[DEFAULT_SCHEME]
     changes = [

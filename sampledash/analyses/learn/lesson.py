@@ -2,12 +2,12 @@
 
 Every module in the folder ``lessons`` is a lesson; the names of the modules give the order.
 
-The text of the lesson is in a text file beside the module: lines of ``name: text``, whose
-continuation lines are indented. ``$x`` is replaced by the number x: an integer with thousands
-separators, any other number in percent, or in the format after a colon, as in ``$x:points`` and
-``$x:2f``. Some lines have parts separated by `` | ``: a ``choice`` has an answer and a reply, an
-``exercise`` a task and a solution, and a ``link`` a page, its query and a label. ``right`` repeats
-the right answer. The module defines
+The text of the lesson is in a text file beside the module. Each line is ``name: text``, and its
+continuation lines are indented. ``$x`` is replaced by the number x: an integer is written with
+thousands separators, any other number in percent. ``$x:points`` and ``$x:2f`` name another format.
+Some lines have parts separated by `` | ``: a ``choice`` has an answer and a reply, an ``exercise``
+a task and a solution, and a ``link`` a page, its query and a label. ``right`` repeats the right
+answer. The module defines
 
 ``numbers(variant)``, ``picture(variant, revealed, dark)``
     ``numbers`` returns a dictionary of numbers and texts for the placeholders (a tuple stands for
@@ -157,9 +157,10 @@ _BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")
 
 @cache
 def ahead(number: int) -> Future[object]:
-    """Compute in another thread, only once, what the user of lesson ``number`` will need next.
+    """Compute, only once and in another thread, what the user of lesson ``number`` will need next.
 
-    This is the picture with the answer, whose future is returned, and the texts of the next lesson.
+    Needed next are the picture with the answer, and the texts of the next lesson. Return the future
+    of the picture.
     """
     picture = course()[number - 1].picture
     drawn: Future[object] = _BESIDE.submit(picture, looks(number)[0], True, False)

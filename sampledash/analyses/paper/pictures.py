@@ -27,12 +27,12 @@ from sampledash.report.escape import plain
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99
-# Largest value of ``times`` for :func:`missing`.
+# Largest ``times`` in :func:`missing`: how many times as often one item is observed as another.
 MOST_TIMES = 20
 TOY = "paper-abc"
 _METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))
 _HEIGHT = 300
-_ROW = 17  # height of the row of a system printed on 1,000 and on 5,000 images, in pixels
+_ROW = 17  # height of a system's row in :func:`on_both`, in pixels
 
 
 class Panel(NamedTuple):
@@ -91,7 +91,8 @@ def _ranks(_: Metric, dark: bool) -> theme.Picture:
     return consistency.distribution(edges, [x.system for x in sets], shares, dark=dark)
 
 
-# Figure -> function that draws a panel, metrics (a panel each), key and text ({} is the metric).
+# Figure -> function that draws a panel, metrics (a panel for each), key of the panel on the page,
+# and text for screen readers, in which {} stands for the metric.
 FIGURES: Mapping[str, tuple[Callable[..., theme.Picture], Sequence[Metric], str, str]] = {
     "Figure 1": (_exact, _METRICS[:1], "figure_1", "AUC, AP, NDCG and Recall@10 over the rank."),
     "Figure 2": (_toy, _METRICS, f"{TOY}_{{}}", "{} of 3 systems over m."),
@@ -113,7 +114,7 @@ def panels(item: str, dark: bool) -> list[Panel]:
 
 
 def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
-    """Draw TOPK and ATOP of all relevant items and of the observed ones, each metric in a panel.
+    """Draw TOPK and ATOP of all relevant items and of the observed items, each in a panel.
 
     The x axis says how many times as often the best-ranked item is observed as the worst-ranked.
     """
@@ -155,10 +156,10 @@ def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
 
 
 def on_both(cells: pd.DataFrame, by: str, dark: bool) -> theme.Picture:
-    """Draw what is printed on 1,000 and on 5,000 images, and the ranges, one row for each system.
+    """Draw a metric as printed for 1,000 and for 5,000 images, and its ranges; a row per system.
 
-    ``cells`` are the rows of one cutoff of :func:`sampledash.analyses.paper.wild.ranges`, sorted by
-    the column ``by``, the best on top.
+    ``cells`` are the rows of one cutoff in :func:`sampledash.analyses.paper.wild.ranges`. They are
+    sorted by the column ``by``, the best system on top.
     """
     c, shown = theme.look(dark), cells.sort_values(by, ascending=False, kind="stable")
     at, names = list(range(len(shown))), list(map(plain, shown["system"]))

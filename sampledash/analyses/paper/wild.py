@@ -1,13 +1,14 @@
-"""Published numbers that nobody here made, and whether ranges and expectations hold for them.
+"""Tests of the package's ranges and expectations on numbers that other researchers published.
 
-``data/printed_coco_1k_5k.csv``: 69 image-retrieval systems are printed on 1,000 images of MS-COCO
-and on all 5,000. The 1,000 images hold 999 of the 4,999 negatives, drawn without replacement, so
-what is printed for them gives a range for what is printed for all. This module, run as a script,
-computes the ranges from this file into ``data/ranges_coco_5k.csv``, which the page reads.
+``data/printed_coco_1k_5k.csv``: papers print metrics of 69 image-retrieval systems both for 1,000
+images of MS-COCO and for all 5,000. The 1,000 images hold 999 of the 4,999 negatives, drawn without
+replacement. The metrics for 1,000 images therefore give a range for the metric on 5,000 images,
+which can be compared with the printed metric. If this module is run as a script, it computes these
+ranges and writes them to ``data/ranges_coco_5k.csv``, which the Paper page reads.
 
-``data/ranks_ncf.csv``: two recommenders of He et al. (WWW 2017) were published with their weights
-and with the negatives of each user. So what these negatives show has an exact expectation, and what
-they tell about all items can be compared with the metrics on all items.
+``data/ranks_ncf.csv``: He et al. (WWW 2017) published two trained recommenders and the sampled
+negatives of each user. The metrics on these negatives can be compared with their exact expectation,
+and estimates from these negatives with the metrics on all items.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ SHAPES: dict[tuple[str, str], Shape | None] = {
     ("low", "high"): None,
     ("low_if_falling", "high_if_falling"): "non-increasing",
 }
-#: Columns with a guess of the number on 5,000 images -> name of the guess.
+#: Column with a prediction of the metric on 5,000 images -> name of the prediction.
 GUESSES = {"estimate": "Estimate", "middle": "Middle of the range", "on_sample": "Number on 1,000"}
 NCF, METRICS = "ncf", ("Recall@1", "Recall@10", "NDCG@10", "AUC")
 
 
 def systems() -> pd.DataFrame:
-    """Return the systems printed on 1,000 and on 5,000 images, in percent, as in the shipped file.
+    """Return the metrics printed for 1,000 and for 5,000 images, in percent; a row per system.
 
-    Two columns are added: ``place``, the number of the row, and ``system``, the method with a star
-    if several models were combined.
+    Two columns are added to those of the bundled file: ``place``, the number of the row, and
+    ``system``, the method's name, with a star if the system combines several models.
     """
     table = pd.read_csv(str(bundled() / "printed_coco_1k_5k.csv"), keep_default_na=False)
     starred = table["method"] + np.where(table["ensemble"] == "", "", "*")
@@ -55,7 +56,7 @@ def systems() -> pd.DataFrame:
 
 
 def as_printed(system: Mapping[Hashable, Any]) -> str:
-    """Return what a row of :func:`systems` says of 1,000 images, as a table to paste."""
+    """Return the metrics on 1,000 images, of a row of :func:`systems`, as a table to paste."""
     values = [f"{system[f'r{k}_1k']:.1f}" for k in CUTOFFS]
     name = f"{system['method']} {system['note']}".replace(",", "")
     lines = (["system", *(f"R@{k}" for k in CUTOFFS)], [name, *values])
@@ -64,21 +65,21 @@ def as_printed(system: Mapping[Hashable, Any]) -> str:
 
 @cache
 def ranges() -> pd.DataFrame:
-    """Return :func:`compute_ranges` of all systems, from the shipped file."""
+    """Return the result of :func:`compute_ranges` for all systems, read from the bundled file."""
     return pd.read_csv(str(bundled() / RANGES), keep_default_na=False)
 
 
 def compute_ranges(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return what the numbers on 1,000 images allow for each number on 5,000.
+    """Return ranges and estimates of the metrics on 5,000 images, given those on 1,000 images.
 
     ``rows`` are rows of :func:`systems`.
 
     Returns
     -------
-    A row per system and cutoff: ``place``, ``system`` and ``note`` as in ``rows``; ``k``; the
-    printed numbers ``on_sample`` (1,000 images) and ``on_all`` (5,000), and the ends of both ranges
-    (:data:`SHAPES`), all in 0..1; ``middle``, that of the range with the shape; and
-    ``estimate``, by :func:`sampledash.estimate_from_table`.
+    A row per system and cutoff: ``place``, ``system`` and ``note`` as in ``rows``; the cutoff
+    ``k``; the printed Recall@k ``on_sample`` (1,000 images) and ``on_all`` (5,000); the ends of the
+    two ranges in :data:`SHAPES`; the ``middle`` of the range that assumes a shape; and the
+    ``estimate`` of :func:`sampledash.estimate_from_table`. All metrics are shares (0 to 1).
     """
     cells = []
     for row in rows.to_dict("records"):
@@ -96,15 +97,16 @@ def compute_ranges(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def inside(cells: pd.DataFrame, ends: tuple[str, str]) -> pd.Series[bool]:
-    """Return whether each number printed for 5,000 images is in its range."""
+    """Return whether each metric printed for 5,000 images is in its range."""
     low, high = ends
     return cells["on_all"].between(cells[low], cells[high])
 
 
 def outside(cells: pd.DataFrame) -> list[dict[Hashable, Any]]:
-    """Return the cells whose number on 5,000 images is outside a range, with the range's ``ends``.
+    """Return the cells whose metric on 5,000 images is outside a range.
 
-    ``shape`` is the shape that the range assumes, or None.
+    Each cell has in addition the ``ends`` of the range, and the ``shape`` of the rank distribution
+    that the range assumes, or None.
     """
     return [
         {**cell, "ends": [cell[end] for end in ends], "shape": shape}
@@ -114,13 +116,14 @@ def outside(cells: pd.DataFrame) -> list[dict[Hashable, Any]]:
 
 
 def summary(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return how well ranges and guesses foretell the numbers on 5,000 images, a row per cutoff.
+    """Return how well ranges and predictions fit the metrics on 5,000 images, a row per cutoff.
 
-    ``cells`` are those of :func:`ranges`. The columns are the cutoff ``k``; the number of
-    ``cells``, and of ``pairs`` of systems; for each range, by the name of its lower end, how many
-    cells are ``inside_``, how many pairs it has ``decided_`` (their ranges are disjoint) and how
-    many of these are printed in that order, ``right_``; and for each guess the mean error ``off_``,
-    and ``order_``, the share of pairs that the guess and the print put in the same order.
+    ``cells`` are rows of :func:`ranges`. The columns are the cutoff ``k`` and the numbers of
+    ``cells`` and of ``pairs`` of systems. Further columns have a prefix. Before the name of the
+    lower end of a range: ``inside_`` (number of cells in their range), ``decided_`` (number of
+    pairs with disjoint ranges) and ``right_`` (number of decided pairs that are printed in this
+    order). Before the column of a prediction: ``off_`` (mean error) and ``order_`` (share of pairs
+    that the prediction and the printed metrics put in the same order).
     """
     rows = []
     for k, part in cells.groupby("k"):
@@ -139,7 +142,7 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _orders(low: pd.Series[float], high: pd.Series[float]) -> Ints:
-    """Return for each pair of ranges 1 or -1, if the first or the second lies above, or else 0."""
+    """Return for each pair of ranges 1 if the first lies above, -1 if the second does, else 0."""
     i, j = np.triu_indices(len(low), 1)
     lows, highs = low.to_numpy(), high.to_numpy()
     return np.asarray(1 * (lows[i] > highs[j]) - (highs[i] < lows[j]))
@@ -147,9 +150,10 @@ def _orders(low: pd.Series[float], high: pd.Series[float]) -> Ints:
 
 @cache
 def published_samples(scheme: Scheme = DEFAULT_SCHEME) -> tuple[SampledRankSet, ...]:
-    """Return the ranks of both models among the published negatives, read as drawn by a scheme."""
+    """Return both models' ranks among the published negatives, which ``scheme`` is said to draw."""
     table = pd.read_csv(str(bundled() / EXAMPLES[NCF].file))
-    # m is 98 where an item was drawn as its own negative. This does not depend on its rank.
+    # Some instances have m = 98, because the relevant item itself was among the 99 draws. This does
+    # not depend on the item's rank, so ``adaptive`` is False.
     return tuple(
         SampledRankSet(str(system), x["sampled"], x["n"], x["m"], scheme=scheme, adaptive=False)
         for system, x in table.groupby("system", sort=False)
@@ -158,12 +162,12 @@ def published_samples(scheme: Scheme = DEFAULT_SCHEME) -> tuple[SampledRankSet, 
 
 @memory.once
 def expectations() -> pd.DataFrame:
-    """Return what the published negatives show beside its exact expectation.
+    """Compare the metrics on the published negatives with their exact expectations.
 
     Returns
     -------
-    A row per metric and system, the largest difference first: ``metric``, ``system``; the value
-    with the ``published`` negatives; its ``expected`` value and standard deviation ``std`` over all
+    A row per ``metric`` and ``system``, the largest difference first: the metric on the
+    ``published`` negatives; its expectation ``expected`` and standard deviation ``std`` over all
     draws of as many negatives, without replacement; the difference ``off`` in standard deviations;
     and the metric ``on_all`` items.
     """

@@ -28,7 +28,8 @@ MADE = {
     item: (*TEXTS[f"made, {item}"].split(" | "), (_HERE / f"{item}.txt").read_text("utf-8"))
     for item in ("Table 3", "Steck, Table 2")
 }
-# Table or figure (of Krichene & Rendle by default) -> page with our version, and its settings.
+# Table or figure -> page that reproduces it, and the settings of this page. A table or figure
+# without the name of a paper is from Krichene & Rendle.
 # Steck's test on Netflix: TOPK(2 %) counts the first 356 of 17,770 items; 1,000 items are sampled.
 OPENS = {
     item: (page, parse_qs(query))
@@ -55,13 +56,13 @@ def cell(row: Any, decimals: int) -> str:
 
 
 def ours(value: float, what: str) -> str:
-    """Return our ``value`` and its meaning as text; a rounding error, below 1e-9, is shown as 0."""
+    """Return our ``value`` and its meaning as text; a value below 1e-9 is a rounding error of 0."""
     number = count(round(value)) if value >= 1_000 else f"{0 if abs(value) < 1e-9 else value:.4g}"
     return f"{number}: {what}"
 
 
 def on_both(cells: pd.DataFrame, summary: pd.DataFrame) -> list[str]:
-    """Return sentences on the systems printed twice: ranges, pairs and errors, and contradictions.
+    """Return sentences on the systems whose metrics are printed for 1,000 and for 5,000 images.
 
     ``cells`` and ``summary`` are tables of :mod:`sampledash.analyses.paper.wild`.
     """
@@ -75,7 +76,7 @@ def on_both(cells: pd.DataFrame, summary: pd.DataFrame) -> list[str]:
 
 
 def summary_rows(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return :func:`sampledash.analyses.paper.wild.summary` as printed, a column per cutoff."""
+    """Return :func:`sampledash.analyses.paper.wild.summary` as text, with a column per cutoff."""
 
     def of(part: str, whole: str) -> list[str]:
         return [f"{x} of {y}" for x, y in zip(summary[part], summary[whole], strict=True)]
@@ -93,7 +94,7 @@ def summary_rows(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def from_samples(answer: Result[Any], methods: list[str]) -> str:
-    """Return a sentence on what the published sampled ranks tell of the metric on all items."""
+    """Return a sentence on the metric on all items, as estimated from published sampled ranks."""
     q, exact = answer.question, [row.exact for row in answer.rows]
     estimates = {x: [q.values(i, x)[0] for i in range(len(exact))] for x in methods}
     orders = [np.argsort(np.array(x)).tolist() for x in (exact, *estimates.values())]

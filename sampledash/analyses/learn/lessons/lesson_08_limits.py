@@ -21,7 +21,7 @@ def run(m: int) -> tuple[sd.SampledRankSet, ...]:
 
 @lru_cache(maxsize=8)
 def ranges(m: int) -> tuple[list[sliding.Range], list[sliding.Range]]:
-    """Return each system's ranges: without assumption, and if no rank is rarer than a worse one."""
+    """Return each system's range for any ranks, and if no rank is rarer than a worse rank."""
     falling = [sd.bounds(METRIC, srs, shape="non-increasing") for srs in run(m)]
     return [sd.bounds(METRIC, srs) for srs in run(m)], falling
 

@@ -17,7 +17,7 @@ VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
 
 @cache
 def needed() -> int:
-    """Return the m from which a run shows the ``settled`` pair in order with chance ``SURE``."""
+    """Return the m from which one run orders the pair ``settled`` rightly with chance ``SURE``."""
     sets = [rs for rs in movielens().sets if rs.system in movielens().settled]
     return int(sd.negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
 

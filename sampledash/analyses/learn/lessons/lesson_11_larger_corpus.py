@@ -10,7 +10,7 @@ from sampledash.analyses.paper.wild import CUTOFFS, M, N, systems
 from sampledash.report.numbers import count, percent
 
 SIZES = (1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
-# The order of the first two systems on 1,000 images is not that on 5,000.
+# The first two systems have another order on 1,000 images than on 5,000 images.
 NAMES = ("VSRN BUTD", "CASC ResNet", "CSE ResNet")
 
 
@@ -24,7 +24,7 @@ class Allowed(NamedTuple):
 
 @cache
 def printed() -> dict[str, dict[str, float]]:
-    """Return what is printed of each system, in 0..1, such as ``r10_1k``, by name."""
+    """Return the printed metrics of each system as shares (0 to 1), such as ``r10_1k``, by name."""
     table = systems().assign(name=lambda rows: rows["method"] + " " + rows["note"])
     columns = [f"r{k}_{size}" for size in ("1k", "5k") for k in CUTOFFS]
     rows = (table.set_index("name").loc[list(NAMES), columns] / 100).round(3)
@@ -33,7 +33,7 @@ def printed() -> dict[str, dict[str, float]]:
 
 @lru_cache(maxsize=64)
 def allowed(name: str, n: int) -> Allowed:
-    """Return what the numbers on 1,000 images allow on a corpus of n."""
+    """Return what the metrics on 1,000 images allow on a corpus of n images."""
     observed = {f"R@{k}": printed()[name][f"r{k}_1k"] for k in CUTOFFS}
     if n == M + 1:
         exact = observed["R@10"]
@@ -68,7 +68,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw the printed metric on 1,000 images and, if ``revealed``, what it allows on more."""
+    """Draw the metric on 1,000 images and, if ``revealed``, its range on a larger corpus."""
     on_sample, on_all = ([printed()[name][f"r10_{x}"] for name in NAMES] for x in ("1k", "5k"))
     shown = [name.split()[0] for name in NAMES]
     if not revealed:
