@@ -25,16 +25,17 @@ PICTURE = "explore_curves"
 FAMILY = (10, 100, 1_000)
 Before = Sequence[tuple[str, theme.Picture]]  # names and pictures of pinned settings
 MOST_DRAWS = 100_000
-_POPULARITY = "popularity"  # label of the scheme that old links name
+_POPULARITY = "popularity"  # label of a scheme, whose meaning has changed since version 1 of links
 DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
-# Key of a further setting that links can hold -> its default.
+# Settings that links can hold in addition to ``DEFAULTS`` -> their defaults.
 MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 30, "draws_seed": 1}
 
 
 def show() -> None:
     """Draw the page."""
     asked = st.query_params
-    # Links of version 1 mean one number, the odds, by popularity; so do links that give odds.
+    # In links of version 1, and in links without a version that give odds, the scheme "popularity"
+    # means what the scheme ``choices.ODDS`` means now.
     if asked.get("scheme") == _POPULARITY and asked.get("v", "1" * ("odds" in asked)) == "1":
         asked.update(scheme=choices.ODDS, v=state.VERSION)
         st.rerun()
@@ -66,7 +67,7 @@ def _answer() -> None:
     if problem is not None:
         with beside:
             problem.show()
-    focus = next(iter(state.current().chips), None)  # default of the sentence's metric
+    focus = next(iter(state.current().chips), None)  # by default, the sentence is about this metric
     link = {**DEFAULTS, "focus": focus, **MORE}
     if result is None:
         with row:
@@ -203,7 +204,7 @@ def _numbers(result: Result) -> list[tuple[str, str, str]]:
 
 
 def _why(result: Result) -> None:
-    """Draw the formula of the expected metric, with the numbers of the picture put in."""
+    """Draw the formula of the expected metric with the numbers of the picture."""
     q = result.question
     exact, mean = result.at_rank(q.focus)[:2]
     if isinstance(q.sampling, Catalogue):
@@ -219,7 +220,7 @@ def _more(draws: int) -> None:
 
 
 def _one_draw(result: Result) -> None:
-    """Draw the negatives of one draw, and the sampled ranks of many draws with probabilities."""
+    """Draw the negatives of one draw, and the frequencies of sampled ranks in many draws."""
     q = result.question
     sampling, rank, focus = q.sampling, q.rank, q.focus
     catalogue = st.container()

@@ -36,7 +36,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 def answered(source: Source, key: str) -> tuple[Result | None, page.Problem | None]:
-    """Return the verdict on ranks with the current settings, and a problem; see ``page.answer``."""
+    """Return the verdict on ranks with the current settings, and the problem, if there is one."""
     question, explain = partial(check, source), partial(_explain, source)
     return page.answer(
         key, question, compute, lambda x: words.say.looking(x.protocol.correction), explain
@@ -75,8 +75,8 @@ def check(source: Source) -> Question:
     options: Options = {"scheme": settings.scheme, "correction": chosen}
     if settings.design.weighted and settings.scheme not in possible(source.sets):
         raise ValueError(words.TEXTS["no weights"])
-    # The page has a widget for ties only if the ranks have ties, and one for the weighting only if
-    # some instance has several relevant items. An old value of a missing widget is ignored.
+    # The page has a widget for ties only if the ranks have ties, and a widget for the weighting
+    # only if an instance has several relevant items. Old values of missing widgets are ignored.
     if any(x.has_ties for x in source.sets):
         options["ties"] = state.value("ties", DEFAULTS)
     if several(source.sets):
@@ -97,7 +97,7 @@ def check(source: Source) -> Question:
 
 
 def anew() -> bool:
-    """Whether each m needs its own computation, such as the fit of a correction (Protocol.anew)."""
+    """Whether each m needs its own computation, such as the fit of a correction."""
     return labelled(state.value("correction", DEFAULTS), 1.0).kind.fitted or _design().anew
 
 
@@ -106,7 +106,7 @@ def _design() -> Design:
 
 
 def _explain(source: Source, error: ValueError) -> page.Problem:
-    """Return the Problem for an error; if m is too large, its button sets the largest allowed m."""
+    """Turn an error into a Problem; if m is too large, a button sets the largest allowed m."""
     limits, design = [M_CAP], _design()
     if design.distinct:
         limits += [x.max_negatives for x in source.sets]

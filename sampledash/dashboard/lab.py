@@ -1,8 +1,8 @@
 """The Lab page: it splits interactions, trains recommenders, and analyses their ranks.
 
-While the settings of a step, such as the split, are invalid, the last valid result of the step is
-used. Trained recommenders stay in the session. If a rerun of the page interrupts a training, the
-next run of the page continues the training.
+While the settings of a step, such as the split, are invalid, the page uses the last valid result of
+the step. Trained recommenders stay in the session. If a rerun of the page interrupts a training,
+the next run of the page continues the training.
 """
 
 import re
@@ -265,13 +265,13 @@ def _made() -> lab.Made:
 
 
 def _busy() -> bool:
-    """Whether the session has a job that is not done yet, even if the reader has halted the job."""
+    """Whether the session has a job that is not done yet; the reader may have halted this job."""
     job: lab.Job | None = st.session_state.get(_JOB)
     return job is not None and not job.done
 
 
 def _train(setup: lab.Setup, chosen: list[lab.Wanted]) -> None:
-    """Draw the button that starts training, and a sentence on recommenders not trained yet."""
+    """Draw the button that starts training, and say which recommenders are not trained yet."""
     missing = [x for x in chosen if setup.key(x) not in _made()]
 
     def begin() -> None:
@@ -296,7 +296,8 @@ def _working(
 ) -> Callable[[], None]:
     """Draw the progress of the job; return a function that continues the job.
 
-    The function does nothing if the job is done or halted; else it ends in a new run of the page.
+    The function does nothing if the job is done or halted. Otherwise it works for a short time and
+    then restarts the page.
     """
     if job is None:
         return lambda: None
@@ -424,7 +425,7 @@ def _slopes(result: Result, x: int) -> None:
 
 
 def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
-    """Draw the exact metrics, and buttons to use the ranks elsewhere."""
+    """Draw the exact metrics, and buttons to download the ranks or to open them on another page."""
     metrics = state.current().metrics if result is None else result.metrics
     if not metrics:
         return
@@ -448,7 +449,7 @@ def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
 
 
 def _designs(source: Source | None, answer: tuple[Result, int] | None, _: lab.Setup) -> None:
-    """Draw what each way of drawing negatives would have said, beside the exact values."""
+    """Draw the expected metrics by each sampling scheme, beside the exact metrics."""
     if source is None or answer is None:
         st.caption(words.TEXTS["designs begin"])
         return
@@ -469,7 +470,7 @@ def _designs(source: Source | None, answer: tuple[Result, int] | None, _: lab.Se
 
 
 def _sweeps(setup: lab.Setup) -> None:
-    """Draw ATOP, Recall and RMSE over a hyperparameter of AllRank-Regression."""
+    """Draw the sweep of a hyperparameter of AllRank-Regression: ATOP, Recall and RMSE over it."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         knob = page.segments("Knob", lab.SWEEPS, "sweep", help=words.TEXTS["sweep"])
         key = setup.key(knob)

@@ -25,8 +25,8 @@ _CHOICE: dict[str, Any] = {
 # Settings that every link to another page contains, so that choices that the reader made earlier
 # on this other page do not change the result.
 _SHARED = ("n", "m", "k", "scheme")
-# Function of a metric's name and the chosen m, which returns a sentence, and a link if another page
-# can show the result.
+# A function of a metric's name and the chosen m. It returns a sentence and, if another page can
+# show the result, a link to this page.
 Answer = Callable[[str, int], tuple[str, Link | None]]
 
 
@@ -81,7 +81,7 @@ def _step(by: int) -> None:
 
 
 def _guess(number: int, lesson: Lesson) -> Choice | None:
-    """Draw the answers; once one is chosen, write whether it is right, and why; return it."""
+    """Draw the possible answers; write whether the chosen answer is right, and why; return it."""
     choices = {choice.text: choice for choice in lesson.choices}
     chosen = st.pills("Your answer", list(choices), key=f"guess{number}", wrap=True, **_CHOICE)
     answer = choices.get(chosen or "")

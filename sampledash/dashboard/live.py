@@ -1,15 +1,15 @@
 """Update pictures while the reader drags a slider, and draw details once the reader looks at them.
 
-A frame holds what the pictures show at one step of a slider. The frames of all steps are sent to
-the browser when the page has opened, and later when the pointer or the focus is on the slider.
-While the reader drags the slider, a script puts the lines, points, names and numbers of the nearest
-frame into the pictures that Plotly drew. This takes a few milliseconds, where drawing a picture
-anew takes a hundred. When the reader releases the slider, the page runs as usual, and its address
-holds the new value. The pages work without frames too: the browser asks for frames only when this
-request cannot make the page lose a change of a setting (``live.js``).
+A frame holds what the pictures show at one step of a slider. The browser receives the frames of all
+steps after the page has opened, and again when the pointer or the focus is on the slider. While the
+reader drags the slider, a script puts the lines, points, names and numbers of the nearest frame
+into the pictures that Plotly drew. This takes a few milliseconds, whereas drawing a picture anew
+takes a hundred. When the reader releases the slider, the page runs as usual, and its address holds
+the new value. The pages also work without frames: ``live.js`` asks for frames only when the request
+cannot make the page lose a change of a setting.
 
 A change of a setting reruns only the answer. The details below the answer are then dimmed. They are
-drawn anew once they are in sight, or once the pointer or the focus is on them.
+drawn anew once they are visible, or once the pointer or the focus is on them.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ _COMPONENT = scripts.component("live.js")
 _TELLING = scripts.short("telling.js")
 # Component that receives the frames of a slider.
 _FRAMES = scripts.short("frames.js")
-_PIXELS = 300  # assumed height of a picture in pixels; frames need no higher precision
+_PIXELS = 300  # assumed height of a picture in pixels, to which values in frames are rounded
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,9 @@ def below(draw: Callable[[Any], None]) -> None:
 def follow(shown: object = None, every: Sequence[Follows] = (), answers: Hashable = None) -> None:
     """Let pictures follow the sliders, and let the details below use the result ``shown``, if any.
 
-    Call this in the fragment of the sliders, because a change of a slider and a request for frames
-    may arrive in one message. ``answers`` is equal for equal results: a run that only sends frames
-    does not make the details below outdated.
+    Call this function in the fragment of the sliders, because a change of a slider and a request
+    for frames may arrive in one message. ``answers`` identifies the result: as long as it is the
+    same, the details below stay up to date, for example in a run that only sends frames.
     """
     number, before = st.session_state.get(_SHOWN, (0, None, None))[0::2]
     number += answers is None or answers != before
@@ -189,7 +189,8 @@ def thinned(x: Floats, y: Floats, error: float, log: bool) -> tuple[Floats, Floa
     at = np.log(x) if log else x
     keep = np.arange(len(x))
     for turn in range(2 * int(np.log2(len(x)))):
-        inner = np.arange(1 + turn % 2, len(keep) - 1, 2)  # no two of these points are neighbours
+        # Every second point is a candidate, so that neighbours are not removed at the same time.
+        inner = np.arange(1 + turn % 2, len(keep) - 1, 2)
         a, b, c = keep[inner - 1], keep[inner], keep[inner + 1]
         between = (at[b] - at[a]) * (at[c] - at[b]) > 0
         share = (at[b] - at[a]) / np.where(between, at[c] - at[a], 1.0)

@@ -1,4 +1,4 @@
-"""The Correct page for lists of negatives: what they give away."""
+"""The Correct page for lists of negatives: how the negatives were drawn, and with which faults."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -49,7 +49,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         if known:
             fig = pictures.drawn(result, dark=page.is_dark())
             page.picture(fig, key="audit_drawn", dim=dim, alt=HELP["drawn"])
-        # The example stays on the page until a file is read.
+        # The example stays on the page until a file has been read, and a caption then says so.
         example = f" {HELP['example']}" if result is pictures.example() else ""
         st.caption(HELP["drawn" if known else "no train"] + example)
         words = result.findings[["finding", "detail"]].map(escaped)
@@ -60,7 +60,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 
 def _effect(result: Audit) -> None:
-    """Draw an uploader of true ranks, and what the negatives do to the metrics of the ranks."""
+    """Draw an uploader of true ranks, and the effect of these negatives on the ranks' metrics."""
     label = "True ranks, if you have them: what do these negatives do to a metric?"
     file = st.file_uploader(label, key="effect_file", help=HELP["effect_file"])
     last = uploaded([file] if file else None, "_effect_file")
@@ -90,7 +90,7 @@ def _sentence(asked: tuple[Audit, Upload, str], report: Progress) -> str:
 
 
 def _files() -> list[Upload]:
-    """Draw two uploaders; return the lists and, if it was given, the training part."""
+    """Draw two uploaders; return the file of lists and, if given, the file of training data."""
     label = "The training part, if you have it"
     place = st.container()
     train = st.file_uploader(label, key="train_file", help=HELP["train_file"])
@@ -105,7 +105,7 @@ def _files() -> list[Upload]:
 
 
 def _audit(files: list[Upload], report: Progress) -> Audit:
-    """Return the audit of files, or of an example if there are none."""
+    """Return the audit of these files, or of an example if there are no files."""
     report(0)
     sources = [(BytesIO(file.contents[0]), file.names[0]) for file in files]
     key = ("audit", *(file.ident for file in files))

@@ -24,7 +24,7 @@ from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, unbroken
 from sampledash.types import Progress
 
-_BARE, _PIPE = r"(?<!\\)\|", r"\\|"  # a | that is not escaped yet, and an escaped |
+_BARE, _PIPE = r"(?<!\\)\|", r"\\|"  # an unescaped |, and the escaped | that replaces it
 # Cells that hold numbers, among them ranges, percentages and dashes for missing values.
 _NUMERIC = r"[\\*<>≥≤≈~]*\s*[-−–+±]?[\d–\\].{0,30}"
 Q = TypeVar("Q")
@@ -45,7 +45,7 @@ _OUTLINE = scripts.component("access.js")
 _COPY = scripts.component("copying.js")
 memory.keep_in(lambda: st.session_state)
 _PATIENCE, _PAUSE = 0.3, 0.05
-_OPEN = "_source_open"  # data whose choice the reader has opened
+_OPEN = "_source_open"  # key of the session: for which data the container "choice" is unfolded
 
 
 def outline(*titles: str) -> None:
@@ -133,7 +133,10 @@ def say(sentence: str, badge: str = "", *, dim: bool = False) -> None:
 
 
 def require_agreed(what: Hashable, m: int, duration: str) -> None:
-    """For large m, raise a Problem until the reader clicks its button, which allows ``what``."""
+    """If m is large, raise a Problem until the reader clicks its button to allow the long work.
+
+    ``what`` identifies the work, which takes about ``duration``.
+    """
     agreed: set[Hashable] = st.session_state.setdefault("_agreed", set())
     if m > LIVE and what not in agreed:
         smaller = f"up to m = {count(LIVE)} the picture follows by itself."
@@ -253,10 +256,10 @@ def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
 
 
 def folded(what: Hashable, line: str) -> None:
-    """Draw one line about the chosen data in place of the container "choice" before the line.
+    """Draw one line about the chosen data; style.css hides the container "choice" meanwhile.
 
-    ``what`` identifies the data. The button "Change" shows the container (style.css hides it) until
-    other data are chosen.
+    This container, with the widgets that choose the data, is drawn before the line. The button
+    "Change" shows the container until other data are chosen. ``what`` identifies the data.
     """
     is_open = st.session_state.get(_OPEN) == what
 
@@ -427,7 +430,7 @@ def cells(printed: pd.DataFrame) -> None:
     """
 
     def line(texts: Iterable[Any]) -> str:
-        # A cell has one line, and no | that ends the cell.
+        # A Markdown cell must be a single line, and its text must not contain an unescaped |.
         whole = (re.sub(r"\s*\n\s*", " ", str(x)) for x in texts)
         return f"| {' | '.join(re.sub(_BARE, _PIPE, x) for x in whole)} |"
 

@@ -92,7 +92,7 @@ def show() -> None:
 
 
 def _printed_twice(headline: DeltaGenerator) -> None:
-    """Draw what is printed on 1,000 and on 5,000 images, and a link to a system in Correct."""
+    """Draw metrics printed for 1,000 and for 5,000 images, and a link to a system in Correct."""
     with headline:
         cells = wild.ranges()
         summary = wild.summary(cells)
@@ -122,7 +122,7 @@ def _printed_twice(headline: DeltaGenerator) -> None:
 
 
 def _published(headline: DeltaGenerator) -> None:
-    """Draw the published values of two models, their expectation, and what the samples tell."""
+    """Draw two models' published metrics, their expectations, and estimates for all items."""
     rows = wild.expectations()
     off = rows["off"].abs()
     with headline:

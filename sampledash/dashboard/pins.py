@@ -1,6 +1,7 @@
 """Settings that the reader pins, to compare their answers with the current answer.
 
-The address holds the pins as ``pin=…|…``: each is the query of its settings that are not default.
+The address holds the pins as ``pin=…|…``. The text of a pin is a query, ``key=value&...``, of those
+pinned settings that differ from their defaults.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,9 +36,9 @@ def pins(
 ) -> list[Pin]:
     """Draw a button that pins the settings, and a button that removes each pin; return the pins.
 
-    ``check`` makes the question of the settings, ``compute`` answers a question, and ``about``
-    returns what describes the question besides the shared settings. A pin whose question is
-    ``now``, or for which one of these functions fails, is not returned.
+    ``check`` makes a question from the settings, and ``compute`` answers a question. ``about``
+    returns texts that describe a question, in addition to the shared settings. A pin is left out if
+    its question equals ``now``, or if one of these functions fails for the pin.
     """
     place = f"_pins_{type(now).__module__}"
     if place not in st.session_state or state.went_back():
@@ -69,7 +70,7 @@ def pins(
             with state.pinned(text, page_defaults):
                 question = check()
                 read.append((described(question), question, compute(question)))
-        except (KeyError, TypeError, ValueError) as error:  # a link may name unknown settings
+        except (KeyError, TypeError, ValueError) as error:  # a link may hold invalid settings
             why = state.spelled(error) if isinstance(error, ValueError) else "The link is not ours."
             read.append((["not shown"], None, None))
             problem = f"The pinned settings cannot be shown. {why}"

@@ -31,7 +31,7 @@ from sampledash.report.templates import Sentences, texts
 TEXTS = texts(Path(__file__).with_suffix(".txt"))
 say = Sentences(Path(__file__).with_suffix(".jinja"), escaped=escaped, few=few, MOST_COLUMNS=12)
 UPLOAD, PASTE, SERVED = "Upload a file", "Paste ranks", "Results"
-#: Name -> path of the files given to ``sampledash serve``, which the dashboard only reads.
+#: Name -> path of each file of ranks that ``sampledash serve`` was started with.
 RESULTS = {Path(path).name: path for path in json.loads(os.environ.get("SAMPLEDASH_RESULTS", "[]"))}
 BUNDLED = ("movielens-xyz", "paper-abc", "movielens-xyz-ties", "ncf")
 SOURCES = {EXAMPLES[name].title: name for name in BUNDLED}
@@ -49,7 +49,7 @@ WAYS = {option: (label, dict(values)) for option, (label, values) in _WRITTEN["w
 _USE, _NAME, _RANKS = "Use", "System", "Ranks"
 UPLOADED = "_ranks_file"
 _GOOD, _OPENED, _READINGS, _HOW = "_good_sets", "_opened", "_readings", "_reading"
-_UNSURE = "_unsure"  # whether the page should ask the reader to check how the ranks were read
+_UNSURE = "_unsure"  # key of the session: whether the reader should check how ranks were read
 
 
 def choose() -> tuple[Source | None, page.Problem | None]:
@@ -57,7 +57,7 @@ def choose() -> tuple[Source | None, page.Problem | None]:
 
     In case of a problem, the last valid ranks are returned, or None if there are none yet.
     """
-    # Store the ranks of a link in the session, because carry() may remove them from the address.
+    # Copy the ranks of a link into the session, because carry() may remove them from the address.
     st.session_state.setdefault("_pasted", st.query_params.get("ranks", ""))
     st.session_state[_UNSURE] = False
     with st.container(key="choice"):
@@ -106,8 +106,8 @@ def _served() -> Source:
         name = st.selectbox("File", list(RESULTS), key="result", bind="query-params")
     path = RESULTS[name]
     try:
-        # The time of the last change is part of the key, so that the file is read again after a new
-        # evaluation has overwritten the file.
+        # The time of the last change is part of the key. If a new evaluation overwrites the file,
+        # the file is therefore read again.
         ident = f"{path}|{os.stat(path).st_mtime_ns}"
     except OSError:
         raise page.Problem(f"{name} is no longer there: choose another file") from None
@@ -214,11 +214,14 @@ def once(store: str, key: object, make: Callable[[], Any], doing: str = "Reading
 
 
 def _preview(ident: str, opened: Opened, options: dict[str, Any], reading: Reading | None) -> None:
-    """Draw a preview of how ranks were read, open if there are doubts; edits change ``options``."""
+    """Draw a preview of how the ranks were read, in which the reader can change ``options``.
+
+    The preview is open at first if it is doubtful how the ranks should be read.
+    """
     doubts = () if reading is None else reading.summary.doubts
     st.session_state[_UNSURE] = bool(doubts)
-    # Whether the preview is open at first is decided only once, so that the preview does not close
-    # while the reader edits it.
+    # Decide only once whether the preview is open at first, so that the preview does not close
+    # while the reader edits the options in it.
     unfolded, key = options.setdefault("unfolded", bool(doubts)), f"understood_{ident}"
     with st.expander("What was understood", unfolded, key=key, icon=":material/fact_check:"):
         for doubt in doubts:

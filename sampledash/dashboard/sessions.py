@@ -1,6 +1,6 @@
 """Free the memory of a session once its reader has left.
 
-Without this module the memory stays in use, for three reasons. Streamlit holds the session of a
+Without this module, the memory stays in use for three reasons. Streamlit holds the session of a
 closed tab, with its files, until a later tab is closed. Sessions are part of reference cycles, and
 Python searches for cycles only while it makes new objects. The C library does not return freed
 memory to the operating system by itself.
@@ -23,7 +23,7 @@ _DUE: list[asyncio.TimerHandle] = []
 
 
 def watch() -> None:
-    """Register the session, so that ``_look`` checks for its reader once the connection is lost."""
+    """Register the session: after its connection is lost, ``_look`` checks whether it is in use."""
     if context := get_script_run_ctx():
         _connected(context.session_id)
 

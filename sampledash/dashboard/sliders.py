@@ -23,13 +23,13 @@ HELP = texts(Path(__file__).with_suffix(".txt"))
 
 
 class Bar(NamedTuple):
-    """Containers that a page can fill: the row of choices, and the bar, which takes a problem."""
+    """Containers that a page can fill: the row of choices, and the bar, which shows problems."""
 
     row: DeltaGenerator
     problem: DeltaGenerator
 
 
-Bound = tuple[float, str]  # a bound, and a text that says where the bound comes from: "n - 1"
+Bound = tuple[float, str]  # a bound of a number, and the text of its formula, such as "n - 1"
 
 
 def bar(
@@ -71,7 +71,8 @@ def bar(
         row = st.container(key="bar_choices", horizontal=True, vertical_alignment="center")
     if sampled:
         with row:
-            # The page says what the rank sets lack for a scheme that a link asks for.
+            # If a link asks for a scheme that the rank sets do not allow, offer the scheme still:
+            # the page then says what the rank sets lack.
             asked = {state.value("scheme"), st.query_params.get("scheme")} if sets else set()
             asked &= {choices.ODDS} if sets is choices.CATALOGUE else asked
             label, possible = "Negatives are drawn", choices.offered(sets)
@@ -104,10 +105,10 @@ def _draw(
     late: Collection[str],
     bounds: Callable[[str], tuple[Bound | None, Bound | None]],
 ) -> None:
-    """Draw a field for each number, and one component with the rails of all sliders."""
-    # The keys do not depend on the numbers: a new element would end the drag of a slider.
-    # Fields are drawn before rails: drawing a field puts the number in the address into the
-    # session, and the ends of a rail can depend on the numbers of other fields.
+    """Draw a field for each number, and one component with the rails of the sliders."""
+    # The keys of these elements do not depend on the numbers. With another key, an element would be
+    # replaced, which would end the drag of a slider. Fields are drawn before rails (the sliders),
+    # because a field reads its number from the address, and the ends of a rail can depend on it.
     with st.container(key=f"fields_{name}", horizontal=True, gap=None):
         for key in keys:
             if key in locked:
@@ -132,7 +133,7 @@ def uses_cutoff(key: str = "metrics") -> bool:
 
 
 def _bounds(key: str, keys: tuple[str, ...]) -> tuple[Bound | None, Bound | None]:
-    """Return lower and upper bound of a number, each None if no other number sets this bound."""
+    """Return the bounds of a number that other numbers imply, such as m <= n - 1, or None."""
     n, distinct = max(state.candidates(), 2), _distinct()
     if key == "m":
         return None, (n - 1, "n - 1") if distinct else None
@@ -158,10 +159,7 @@ def _field(key: str, default: float) -> None:
 
 
 def _rail(key: str, low: Bound | None, high: Bound | None, *, late: bool) -> dict[str, Any]:
-    """Return the data of a slider for sliders.js.
-
-    The ends of the slider are within the bounds, so that no position of the slider is invalid.
-    """
+    """Return the data of a slider for sliders.js; the slider does not leave ``low`` and ``high``."""
     number = choices.NUMBERS[key]
     ends, texts = [number.low, number.high], [number.write(number.low), number.write(number.high)]
     if low is not None and low[0] > number.low:
@@ -183,6 +181,6 @@ def metric() -> None:
 
 
 def _distinct() -> bool:
-    """Whether the chosen scheme draws each negative at most once; True if none is chosen."""
+    """Whether the chosen scheme draws each negative at most once; True if no scheme is chosen."""
     chosen = choices.SCHEMES.get(state.value("scheme"))
     return chosen is None or SCHEMES[chosen].distinct

@@ -1,4 +1,4 @@
-"""The first page: its headline, its picture, and links ("doors") to other pages."""
+"""The first page: a headline, a picture, and links to the page for each kind of data."""
 
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -18,7 +18,8 @@ from sampledash.report.templates import Sentences
 
 LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1500, 2000)
 say = Sentences(Path(__file__).with_suffix(".jinja"))
-# What a reader may have: the page to open and its address query, the name, icon and question.
+# Kinds of data that a reader may have: page for the data, query of the page's address, name of the
+# data, icon, question that the page answers.
 HAVE = pd.read_csv(Path(__file__).with_suffix(".csv"), keep_default_na=False).to_numpy().tolist()
 
 

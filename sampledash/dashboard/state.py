@@ -28,7 +28,7 @@ from sampledash.report import numbers as text
 from sampledash.report.templates import Sentences
 from sampledash.sampling import Sampling
 
-VERSION = "2"  # 1: popularity on Explore meant odds, with the same defaults otherwise
+VERSION = "2"  # in version 1, the scheme "popularity" of Explore meant drawing by odds
 say = Sentences(Path(__file__).with_suffix(".jinja"))
 
 # Settings that all pages share. Each key is the key of a widget and of its value in the address.
@@ -50,7 +50,7 @@ Offered = Mapping[str, tuple[Collection[str], Any]]
 # Key of a number in the address -> its type.
 _NUMBERS = {key: int if x.kind == "count" else float for key, x in choices.NUMBERS.items()}
 _NUMBERS |= {"least_rating": float, **dict.fromkeys(("draws", "draws_seed", "lab_seed"), int)}
-# Settings that :func:`value` returns in place of the session's settings, while they are compared.
+# While a pinned answer is computed: the pinned settings, which :func:`value` then returns.
 _PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
 PIN = "pin"  # key of the pinned settings in the address; see pins.py
@@ -59,7 +59,7 @@ ENDED = "Its session has ended: the server was restarted, or the page loaded ane
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that all pages share. Numbers are unchecked; :meth:`sampling` checks them."""
+    """The settings that all pages share. Their numbers are checked only by :meth:`sampling`."""
 
     n: int
     m: int
@@ -127,7 +127,7 @@ def lock(n: int | None) -> None:
 
 
 def reset(values: Mapping[str, Any] = DEFAULTS) -> None:
-    """Set every given key to its given value; this is the callback of the button Reset."""
+    """Set each setting in ``values`` to its value; this is the callback of the button Reset."""
     for key, chosen in values.items():
         st.session_state[key] = list(chosen) if isinstance(chosen, list) else chosen
 
@@ -142,7 +142,7 @@ def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
 
 
 def changed(page_defaults: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return key and text of each setting that is not its default; lists give several pairs."""
+    """Return key and text of each setting that is not the default; a list gives several pairs."""
     pairs: list[tuple[str, str]] = []
     for key, default in {**DEFAULTS, **page_defaults}.items():
         now = st.session_state.get(key, st.query_params.get_all(key) or default)
@@ -186,7 +186,7 @@ def setting() -> dict[str, str]:
 
 
 def caption() -> str:
-    """Return the settings as a line of text, for a picture that leaves the page."""
+    """Return the settings as a line of text, the caption of a picture that is saved as a file."""
     parts = [f"{key} = {shown}" for key, shown in setting().items() if key != "scheme"]
     words = schemes.SCHEMES[choices.SCHEMES[value("scheme")]].words
     return f"sampledash: {', '.join(parts)}, negatives drawn {words}"
@@ -243,8 +243,8 @@ def stamp(offered: Offered | None = None) -> None:
             for key in bad:
                 del st.query_params[key]
             st.rerun()  # in the current run, widgets would still read the deleted values, and fail
-    # An address that the reader has not changed yet, or without settings, needs no version. Writing
-    # the version would only add an entry to the browser's history.
+    # A link that was just opened, or an address without settings, needs no version. Writing the
+    # version would only add an entry to the browser's history.
     elif len(st.query_params):
         put_in_address("v", VERSION)
 
@@ -292,7 +292,7 @@ def link_complaints(
 
 
 def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the keys in the address whose value should be a number, but cannot be read as one."""
+    """Return the keys in the address whose value should be a number, but is not a number."""
 
     def reads(raw: str, kind: type) -> bool:
         number = float(raw) if checks.is_numeral(raw) else float("inf")

@@ -66,7 +66,7 @@ def upload(
     files = st.file_uploader(label, accept_multiple_files=True, key=key, help=help)
     templates()
     last = uploaded(files, f"_{key}")
-    # This key in the address shows, even after the session has ended, that files were uploaded.
+    # This key stays in the address after the session has ended. It shows that files were uploaded.
     given = f"{key}_given"
     if last is None:
         gone = LOST if lost(key) else GONE if given in st.query_params else ""
@@ -105,6 +105,6 @@ def pasted(label: str, *, key: str, address: str, **field: Any) -> str:
 
 
 def carry(address: str, typed: str) -> None:
-    """Put typed text into the address and into copied links; "" removes the text from both."""
+    """Put typed text into the address and into copied links; "" removes the text again."""
     st.session_state[address] = typed
     state.put_in_address(address, typed if typed.strip() else "")

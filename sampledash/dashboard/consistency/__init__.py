@@ -1,1 +1,1 @@
-"""The Consistency page: its main part, its tabs, and its version for lists that end early."""
+"""The Consistency page: its main part, its tabs, and its version for truncated ranked lists."""

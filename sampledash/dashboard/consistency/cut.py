@@ -1,4 +1,4 @@
-"""The Consistency page for lists that end early: exact metrics only, and no sampled metrics."""
+"""The Consistency page for truncated ranked lists: exact metrics only, and no sampled metrics."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

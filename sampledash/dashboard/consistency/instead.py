@@ -1,4 +1,4 @@
-"""The tab "What to do instead", which compares evaluation designs at the price of a slider."""
+"""The tab "What to do instead", which compares evaluation designs at a price set by a slider."""
 
 from functools import partial
 
@@ -35,9 +35,9 @@ def show(focus: Focus) -> None:
 
 
 def _budget(m: int, most: int) -> int:
-    """Draw the slider of the price in scores per instance, and return the price.
+    """Draw the slider of the price, in scores per instance, and return the price.
 
-    The price is m until the reader changes the price.
+    Until the reader moves the slider, the price is m.
     """
     m = min(m, most)
     now, was = st.session_state.get("budget"), st.session_state.get("_budget_of")

@@ -33,14 +33,14 @@ CUTOFFS = (1, 5, 10, 20, 50, 100)
 DEFAULTS: dict[str, Any] = {**ranks.DEFAULTS, **judged.DEFAULTS, "curve": pictures.DIFFERENCE}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
 Before = Sequence[tuple[str, theme.Picture]]  # names and pictures of pinned settings
-MOST_LISTED = 1_000  # largest number of pairs in the list of pairs: the worst
+MOST_LISTED = 1_000  # largest number of pairs in the list of pairs, which holds the worst pairs
 MOST_RANKS = 12  # largest number of ranks of a system that the counterexample shows
 
 
 def show() -> None:
     """Draw the page: the choice of ranks, then the result."""
     state.stamp({**ranks.OFFERED, "scheme": (choices.SCHEMES, "")})
-    # The choice of ranks comes first, because it decides n.
+    # The choice of ranks is drawn first, because the chosen ranks determine n.
     with st.container(key="above"):
         source, problem = ranks.choose()
         ends = None if source is None else source.largest_cutoff
@@ -119,8 +119,8 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
     with curve:
         _curve(focus, before, view, dim)
         pins.note(pinned)
-    # If each m needs a new fit of the correction, the frames (pictures for each step of the slider)
-    # would take too long, and are left out.
+    # Frames are the pictures for all steps of the slider. They are left out if each m needs a new
+    # fit of the correction, because the fits would take too long.
     known = tuple((x.name, x.question.key, x.question.m) for x in pinned)
     still = dim or result.question.fits
     of_curve = [] if still else [_follows(focus, before, known, view, dark)]
@@ -204,7 +204,7 @@ def _pair_key(result: Result) -> str:
 
 
 def _tiles(focus: Focus, dim: bool) -> None:
-    """Draw the tile map of all or the worst pairs; a click selects the tile's metric and pair."""
+    """Draw the map of tiles, one for each pair and metric; a click selects both for the page."""
     result, metrics, pairs = focus.result, focus.result.metrics, focus.tile_pairs
     if len(pairs) < result.pairs:
         st.caption(f"The {len(result.few_pairs())} worst of {count(result.pairs)} pairs.")
@@ -224,7 +224,7 @@ def _tiles(focus: Focus, dim: bool) -> None:
 
 
 def _before(focus: Focus, was: Result) -> Focus:
-    """Return the pinned result ``was`` with the metric and the pair of ``focus``.
+    """Return the focus on the pinned result ``was`` with the metric and the pair of ``focus``.
 
     If ``was`` lacks this metric or this pair, its first metric or its worst pair is used.
     """
@@ -277,7 +277,7 @@ def _follows(focus: Focus, before: Before, pinned: Hashable, view: str, dark: bo
 
 
 def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
-    """Return label, value and meaning of four numbers about the metric in focus."""
+    """Return label, value and meaning of four numbers about the chosen metric."""
     result, x, metric = focus.result, focus.x, focus.metric
     ordered = np.flatnonzero(result.states[x] != CODES.index("tied"))
     last, lowest, least = result.last_right(x), float("nan"), "any pair"

@@ -48,7 +48,7 @@ Bounds = dict[int, tuple[float, float]]
 
 
 def show(focus: Focus) -> None:
-    """Draw the tabs; only the open view of the open tab is computed."""
+    """Draw the tabs. To save time, only the open view of the open tab is computed."""
     draws = _how_sure, _repeat_it, _numbers, instead.show
     page.tabs(dict(zip(NAMES, draws, strict=True)), "answers", focus)
 
@@ -61,9 +61,9 @@ def _how_sure(focus: Focus) -> None:
 
 
 def _one_run(focus: Focus) -> None:
-    """Draw the chance that one run shows the true order, with own or shared negatives.
+    """Draw the chance that one run shows the true order (see Krichene & Rendle, Table 4).
 
-    Table 4 of Krichene & Rendle shows such chances.
+    Systems have different negatives; if the reader asks, also draw bounds for shared negatives.
     """
     r, x = focus.result, focus.x
     pairs = focus.pairs[: page.MOST_ROWS]
@@ -95,7 +95,7 @@ def _one_run(focus: Focus) -> None:
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
     """Return bounds of the chance of the true order by pair, if both systems share negatives.
 
-    Also return why there are no bounds; "" if there are, or if the reader has not asked for them.
+    Also return why there are no bounds, or "" if there are bounds or the reader asked for none.
     """
     what, label = (focus.result.question.key, focus.x), "Bounds for shared negatives"
     about = "The chance where both systems are ranked against the same negatives."
@@ -129,9 +129,9 @@ def _over_instances(focus: Focus) -> None:
 
 
 def _plan(focus: Focus) -> None:
-    """Draw how many negatives, or instances at the current m, one run needs to show the true order.
+    """Draw how many negatives, or how many instances, one run needs to show the true order.
 
-    The reader chooses the chance with which the run shows this order.
+    The reader chooses the chance with which the run should show this order.
     """
     label = "The true order in this share of runs"
     wanted = page.segments(label, PROBABILITIES, "wanted", default=DEFAULTS["wanted"])
@@ -156,7 +156,7 @@ def _plan(focus: Focus) -> None:
 
 
 def _repeat_it(focus: Focus) -> None:
-    """Draw number of runs and seed and, on request, the results of simulated runs."""
+    """Draw fields for the number of runs and the seed and, on request, simulate these runs."""
     if some := words.some_systems(focus):
         st.caption(some)
     help_ = words.TEXTS["repeat"].format(drawn=drawn_negatives(focus.result))
@@ -214,7 +214,7 @@ def _means(focus: Focus) -> None:
 
 
 def _flips(focus: Focus) -> None:
-    """Draw at which m pairs change order, and from which m their order is right."""
+    """Draw a table of the m at which pairs change order, and the m from which it is right."""
     r = focus.result
     table = r.flips(r.few_pairs(focus.pair))
     printed = tables.flips(focus, table).head(page.MOST_ROWS)

@@ -29,12 +29,12 @@ OFFERED: state.Offered = {**result.OFFERED, **tabs.OFFERED}
 HELP = texts(Path(__file__).with_name("help.txt"))
 EXPECTED, VECTOR, RISKS = "correct_expectation", "correct_vector", "correct_risks"
 LACKING = "Give the weights of the true ranks below: paste them. A link carries only short ones."
-# The reader can give an own prior, which consists of weights of the true ranks.
+# The reader can type a prior of the true ranks, as a weight for each rank.
 WEIGHTS = "weights"  # key of the typed weights, in the session and in the address
 IN_LINK = 1_000  # largest number of characters of typed weights that a link carries
 PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
 
-# Values of the slider of γ for which pictures are computed ahead.
+# Values of γ for which pictures are computed in advance, so that they follow the slider at once.
 GAMMAS = [round(f * 10**-e, 9) for e in range(6) for f in (1, 0.5, 0.2)] + [1e-6]
 
 Before = Sequence[tuple[str, dict[str, theme.Picture]]]  # names and pictures of pinned settings
@@ -116,7 +116,7 @@ def _below(q: Question) -> None:
 
 
 def _settings() -> str:
-    """Draw the settings in a popover, whose label is |D| and the prior; return the prior."""
+    """Draw a popover with the settings |D| (number of instances) and prior; return the prior."""
     prior, size = (state.value(key, DEFAULTS) for key in ("prior", "instances"))
     about = f"|D| = {size}, {prior}"
     with st.popover(about, icon=":material/tune:", key="settings"):
@@ -127,7 +127,7 @@ def _settings() -> str:
 
 
 def _question(given: Given | None) -> Question:
-    """Return the settings as a question; raise a Problem to ask the reader before long fits."""
+    """Return the settings as a question; before fits that take long, raise a Problem to ask."""
     chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
     if chosen["prior"] == OWN and given is None:
         raise page.Problem(LACKING, asking=True)
@@ -225,7 +225,8 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
     follows = []
     for key, numbers in stops.items():
         frames = {number: partial(frame, key, number) for number in numbers}
-        # The frames do not depend on the current number of their slider: replace it by a fixed one.
+        # The frames do not depend on the current position of their slider, so the cache key holds
+        # the question at the slider's first position.
         same = at(key, numbers[0])
         depends = same, chip, (s.m, k) if key == "n" else (), pinned, dark
         follows.append(live.Follows(key, depends, frames, shared=not q.prior.custom))
@@ -250,7 +251,7 @@ def _numbers(q: Question) -> list[tuple[str, str, str]]:
 
 
 def _why(q: Question) -> None:
-    """Draw the formulas of the correction, with the numbers of the page put in."""
+    """Draw the formulas of the correction with the numbers of the page."""
     st.markdown(words.gamma_meaning(q.taken, q.instances))
     for step in words.formula(q.fit(), *q.risk(), prior=result.TEX[q.prior.name]):
         st.latex(step)
@@ -259,7 +260,7 @@ def _why(q: Question) -> None:
 
 
 def _prior_choice() -> Given | None:
-    """Draw a field for weights; return the typed weights, or None if the field is empty."""
+    """Draw a field for the weights of a prior; return the weights, or None for an empty field."""
     about = (
         "A number for each rank 1..n, or a line rank,weight for each rank that has one. They need "
         f"not sum to 1. A link carries up to {text.count(IN_LINK)} characters."

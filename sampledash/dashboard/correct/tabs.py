@@ -72,9 +72,10 @@ def tradeoffs(q: result.Question) -> None:
 
 
 def spectrum(q: result.Question) -> None:
-    """Draw how much of each polynomial of a metric samples keep; explain the effect of the cutoff.
+    """Draw which components of a metric can be recovered from samples, and explain why.
 
-    A metric is a sum of polynomials of the rank (:mod:`sampledash.spectral`).
+    A metric is a sum of polynomials of the rank (:mod:`sampledash.spectral`). The explanation says
+    what the cutoff of the metric has to do with the components.
     """
     s, weight, k = q.sampling, q.gamma or 1e-6, q.metric.k
     resolved = resolution(s, weight)

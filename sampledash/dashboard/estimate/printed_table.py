@@ -1,4 +1,4 @@
-"""The Correct page for a printed table: what its numbers allow on all items."""
+"""The Correct page for a printed table: which metrics on all items agree with its numbers."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -100,7 +100,7 @@ def _ranges(shown: Shown) -> None:
 
 
 def _review(shown: Shown) -> None:
-    """Draw sentences for a review and, if there are several tables, what each decides."""
+    """Draw sentences for a review and, if there are several tables, how many pairs each decides."""
     results = []
     with page.progress("What these tables leave open") as report:
         for done, question in enumerate(shown.questions):
@@ -112,7 +112,7 @@ def _review(shown: Shown) -> None:
 
 
 def _deciding(shown: Shown) -> None:
-    """Draw, on request, how many pairs tables that print more would decide."""
+    """Draw, on request, how many pairs could be decided if the table printed more."""
     q = shown.answer.question
     if not shown.answer.pairs:
         raise ValueError("one system alone has no pair to decide")

@@ -43,10 +43,10 @@ MOST_SYSTEMS = 8  # largest number of systems shown at once, because all their p
 MOST_IN_LINK = 1_000
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
-#: Why m differs between instances, as the reader answers -> whether the drawn negatives decided m
-#: (``SampledRankSet.adaptive``); None leaves this open.
+#: The reader's answer to the question why m differs between instances -> whether the drawn
+#: negatives decided m (``SampledRankSet.adaptive``), or None to use what the data say.
 _SAID = {"As the data say": None, "m was set beforehand": False, "The draw decided m": True}
-#: How ties are read, as on the page -> as :meth:`SampledRankSet.with_ties` takes it.
+#: Rule for ties as named on the page -> as named in :meth:`SampledRankSet.with_ties`.
 _TIES = {rule.replace("-", " ").capitalize(): rule for rule in get_args(TieRule)}
 # Key of a setting in a link -> its options and its default.
 OFFERED: state.Offered = {
@@ -69,10 +69,10 @@ class Given(NamedTuple):
     """The sampled ranks that the reader chose. If the data lack m, the page's setting m is used."""
 
     ident: str  # different for data with different content
-    # n in the data or as typed by the reader, and the text that shows n; None if the bar sets n.
+    # n of the data or typed by the reader, and a text that shows n; None if n is set by a slider.
     n: tuple[int, str] | None
     m: str  # text that shows the m of the data; "" if m is a setting
-    # Returns the sampled ranks, and the true ranks if they are known.
+    # A function that returns the sampled ranks, and the true ranks if they are known.
     read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]
 
 
@@ -156,7 +156,7 @@ def _choose(row: DeltaGenerator) -> Given:
         ident, parse = _typed()
     opened = memory.cached(("opened", ident), parse, shared=False, large=True)
     n, m = _of_data(opened)
-    # Whether these are ranks among the candidates of a test, which then say m by their n.
+    # Whether the data hold ranks among all candidates of a test. If so, m is their n - 1.
     tested = shared.is_corpus() and not any(part.source.sampled for part in opened.tables)
     asked = n is None and (tested or bool(opened.tables and not shared.is_corpus()))
     typed_n = ask_n(ident) if asked else None
@@ -223,9 +223,10 @@ def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
 def _read(
     ident: str, opened: Opened, n: int | None, tested: bool
 ) -> tuple[Sets, tuple[RankSet, ...]]:
-    """Return the sampled ranks in the data, and no true ranks; ``n`` is used if the data lack n.
+    """Return the sampled ranks in the data, and an empty tuple, because true ranks are unknown.
 
-    If the data are ranks among the candidates of a test (``tested``), n is that of the test.
+    ``n`` is used if the data lack n. If the data are ranks among all candidates of a test
+    (``tested``), ``n`` is the number of these candidates.
     """
     settings, (_, lacks_m) = state.current(), lacks(opened)
     if lacks_m and not tested:
@@ -283,7 +284,7 @@ def _shown(sets: Sets, ident: str) -> Sets:
 
 
 def _said(doubtful: list[SampledRankSet]) -> bool | None:
-    """Ask the reader whether the drawn negatives decided m; return the answer; None leaves it open.
+    """Ask the reader whether the drawn negatives decided m; return the answer, None for open.
 
     The question arises because, in the data, m correlates with the sampled rank.
     """
@@ -334,7 +335,7 @@ def _estimates(answer: result.Result[result.Question]) -> None:
 
 
 def _price(q: result.Question) -> None:
-    """Draw, on request, an estimate of how many scores the exact metric needs."""
+    """Draw, on request, an estimate of how many scores an exact evaluation needs."""
     if q.metric.k is None:
         return
     label, about = "What would the exact value cost?", "Scores until each instance is decided."
@@ -392,7 +393,7 @@ def _true_ranks(answer: result.Result[result.Question]) -> None:
 
 
 def _which_gamma(answer: result.Result[result.Question]) -> None:
-    """Draw bias, standard deviation and error of one system's corrected mean against γ."""
+    """Draw bias, standard deviation and error of a corrected mean over γ, to help choose γ."""
     q = answer.question
     names = [x.system for x in q.sets]
     place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0

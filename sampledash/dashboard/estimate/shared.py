@@ -1,4 +1,4 @@
-"""What the two parts of the Correct page that estimate share: metric, sentence and picture."""
+"""Elements that the Correct page draws both for sampled ranks and for a printed table."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -35,7 +35,7 @@ def is_corpus() -> bool:
 
 
 def ask_candidates() -> None:
-    """Draw the choice of what the relevant item was ranked among."""
+    """Draw the choice of the candidates among which the relevant item was ranked."""
     page.segments("It was ranked among", CANDIDATES, "candidates", help=HELP["candidates"])
 
 
@@ -46,9 +46,9 @@ def mean_n(name: str = DATA) -> tuple[int, str]:
 
 
 def places() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
-    """Draw the choice of the metric; return places for sentence, bar and picture.
+    """Draw the choice of the metric; return containers for the sentence, the bar and the picture.
 
-    What the reader gives, such as a file, is drawn below the picture.
+    The caller then draws the input, such as an uploader, below the picture.
     """
     with st.container(key="above"):
         sliders.metric()
@@ -62,7 +62,7 @@ def bar(
     m: str,
     *more: str,
 ) -> None:
-    """Draw the bar of sliders in ``place``; ``n`` and ``m`` are those of the data, if known."""
+    """Draw the bar of sliders in ``place``; ``n`` and ``m`` are numbers of the data, if known."""
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric"), *more]
     with place:
         row, _ = sliders.bar(*numbers, n=n, m=m, late=numbers, sampled=not is_corpus())
@@ -72,7 +72,7 @@ def bar(
 
 
 def scheme() -> Scheme:
-    """Return how negatives were drawn; a test corpus holds each candidate once."""
+    """Return the scheme that drew the negatives; a test corpus is drawn without replacement."""
     return DEFAULT_SCHEME if is_corpus() else state.current().scheme
 
 
@@ -92,9 +92,10 @@ def answered(
     doing: str,
     explain: Callable[[ValueError], page.Problem] = page.Problem.of,
 ) -> tuple[Result[Any] | None, bool]:
-    """Draw sentence (in ``headline``) and picture (in ``found``); return answer, and if outdated.
+    """Draw the answer: its sentence in ``headline``, and its picture in ``found``.
 
-    While the page asks for data, the answer is None: an outdated answer would be about other data.
+    Return the answer, and whether it is outdated. While the page asks for data, the answer is None,
+    because an outdated answer would be about other data.
     """
     answer, problem = page.answer(key, check, compute, lambda _: doing, explain)
     dim = problem is not None
