@@ -1,1 +1,1 @@
-"""What lists of negatives give away about how they were drawn."""
+"""Audits of lists of negatives: what the lists show about how the negatives were drawn."""

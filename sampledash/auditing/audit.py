@@ -1,6 +1,6 @@
-"""What lists of negatives give away: faults, and how the negatives were drawn.
+"""Audits of lists of negatives: they find faults, and how the negatives were drawn.
 
-:data:`FINDINGS` lists what is looked for, the worst first. To look for more, add a row.
+:data:`FINDINGS` lists the possible findings, the worst first. A new kind of finding is a new row.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,41 +32,43 @@ BINS = ("popularity_low", "popularity_high", "items", "drawn", "uniform", "unifo
 
 
 class Pool(NamedTuple):
-    """Items that are never drawn, although they would be expected."""
+    """The number of items that are never drawn, and the number expected by chance."""
 
     never: int
     expected: float
-    ends: tuple[Any, Any] | None  # first and last item that is drawn, if all others lie beyond
+    # First and last drawn item, in the order of labels, if the other items lie beyond; else None.
+    ends: tuple[Any, Any] | None
 
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What lists of negatives give away, as :func:`audit` returns it.
+    """The result of :func:`audit`: faults in lists of negatives, and how these were drawn.
 
     Attributes
     ----------
     lists
         The lists, with items and instances as numbers; ``lists.lengths`` has the shape (P,).
     groups
-        The rows with equal lists, for each different list.
+        For each distinct list, the rows that hold this list.
     repeated, holds_positive, holds_seen
         Whether each draw repeats the draw before it, is the relevant item of its list, or is in the
         history of its instance.
     seen_out
-        Whether lists leave out the history of their instance, but for faults.
+        Whether lists leave out the history of their instance, apart from a few faults.
     drawn
         How the negatives seem to have been drawn, such as ``"without replacement"``.
     uniform_p
-        p-value of the test that draws are uniform over the tenths of the items by popularity; NaN
-        without interactions.
+        p-value of the test that draws are uniform over the tenths of the items, which are sorted by
+        popularity; NaN without interactions.
     deciles
         A row for each tenth of the items, the least popular first: ``popularity_low``,
-        ``popularity_high``, ``items``, ``drawn``, ``uniform`` (what uniform draws from the
-        candidates of each list would be) and its standard deviation ``uniform_std``.
+        ``popularity_high``, ``items`` (their number), ``drawn`` (number of draws), ``uniform`` (the
+        expected number if draws were uniform among the candidates of each list) and its standard
+        deviation ``uniform_std``.
     pool
-        Items that are never drawn, although they would be expected, or None.
+        Items that are never drawn, if more than by chance; otherwise None.
     fitted
-        The most likely power of popularity.
+        The most likely power α of popularity, if items are drawn with weights popularity^α.
     """
 
     lists: Lists
@@ -88,7 +90,7 @@ class Audit:
 
     @property
     def alpha_interval(self) -> tuple[float, float]:
-        """The 95 % interval of α."""
+        """The 95 % confidence interval of the power α of popularity."""
         return self.fitted.interval
 
     @property
@@ -100,8 +102,8 @@ class Audit:
     def findings(self) -> pd.DataFrame:
         """A row for each finding, the worst first; no rows if nothing was found.
 
-        The columns are ``finding``, ``severity``, ``count`` (cases), ``of`` (how many could be),
-        ``cases`` (lists, items or draws) and ``detail``, a sentence.
+        The columns are ``finding``, ``severity``, ``count`` (number of cases), ``cases`` (what is
+        counted: lists, items or draws), ``of`` (number of all of these) and ``detail``, a sentence.
         """
         rows = []
         sizes = {"lists": self.lists.lengths, "items": self.lists.items, "draws": self.lists.item}
@@ -113,39 +115,40 @@ class Audit:
 
     @property
     def sentence(self) -> str:
-        """What the lists are, and the worst finding."""
+        """A sentence on the lists and the worst finding."""
         return say.sentence(self, next(iter(self.findings["detail"]), ""))
 
     @property
     def scheme(self) -> Scheme | None:
-        """The sampling scheme that the draws follow; None if no scheme draws so unevenly."""
+        """The sampling scheme of the draws; None if they are uneven, but not by popularity."""
         if self.uneven and not self.fitted.popular:
             return None
         drawn = not self.fitted.popular, self.drawn != AGAIN
-        # Strata come after the schemes by popularity.
+        # The first scheme that fits is a scheme by popularity: schemes by strata come later.
         known = ((name, x) for name, x in SCHEMES.items() if not x.varies)
         return cast(Scheme, next(name for name, x in known if (x.uniform, x.distinct) == drawn))
 
     def effect(
         self, metric: Metric | str, sets: Sequence[RankSet], claimed: Scheme = DEFAULT_SCHEME
     ) -> pd.DataFrame:
-        """Return the metric that claimed negatives would show, and that these show on average.
+        """Return the metric expected with negatives drawn as claimed, and drawn as these lists are.
 
         Parameters
         ----------
         metric
             Metric or text such as ``"Recall@10"``.
         sets
-            True ranks of each system. If the draws follow popularity, they need ``classes`` by the
-            popularity that was audited, as ``rank(..., weights="popularity")`` gives them.
+            True ranks of each system. If the draws follow popularity, the rank sets need
+            ``classes`` by the popularity that was audited, as from
+            ``rank(..., weights="popularity")``.
         claimed
             The scheme by which negatives are said to be drawn.
 
         Returns
         -------
         A row per system: ``system``; the metric on all items, ``exact``; and its expected value
-        with m negatives, the median length of the lists, drawn as ``claimed`` and as ``found``.
-        The last is NaN if no scheme draws so unevenly.
+        with m negatives, drawn as ``claimed`` and as ``found`` by the audit; m is the median length
+        of the lists. ``found`` is NaN if :attr:`scheme` is None.
 
         Raises
         ------
@@ -168,7 +171,7 @@ class Audit:
         return len(np.unique(self.lists.row[draws]))
 
     def at_an_end(self) -> int:
-        """Return how many relevant items come first, or last; 0 if that may be by chance."""
+        """Return how many relevant items come first, or last, or 0 if this may be by chance."""
         places, lengths = self.lists.places, self.lists.lengths
         counts = [] if places is None else [(places == end).sum() for end in (1, lengths + 1)]
         chance = np.mean(1 / (lengths + 1))
@@ -177,7 +180,10 @@ class Audit:
 
 
 class Finding(NamedTuple):
-    """What may be wrong: its name, how bad it is, of what cases are counted, how, its sentence."""
+    """A possible finding.
+
+    ``of`` says which cases are counted (lists, items or draws), and ``count`` counts them.
+    """
 
     name: str
     severity: str
@@ -207,7 +213,7 @@ FINDINGS = (
 
 
 def effects(audit: Audit, metric: object, rows: pd.DataFrame, claimed: Scheme) -> str:
-    """Return the sentence that says the rows of :meth:`Audit.effect`."""
+    """Return a sentence on the rows that :meth:`Audit.effect` returned."""
     return say.effects(audit, metric, rows.to_dict("records"), SCHEMES[claimed].paper)
 
 
@@ -219,23 +225,24 @@ def audit(
     instances: ArrayLike | None = None,
     places: ArrayLike | None = None,
 ) -> Audit:
-    """Return what lists of sampled negatives give away: faults, and how they were drawn.
+    """Audit lists of sampled negatives: find faults, and how the negatives were drawn.
 
     Parameters
     ----------
     negatives
-        Labels of items: an array of shape (P, m), P lists, or one list that all instances share.
+        Labels of items: an array of shape (P, m) for P instances, or P lists of any lengths, or one
+        list that all instances share.
     positives
         Label of the relevant item of each of the P instances, or None if unknown.
     interactions
-        The training part: :class:`Interactions`, or pairs (instance, item) of shape (size, 2).
-        They give the popularity of items, the history of instances, and the catalogue, to which
-        negatives and relevant items also belong.
+        The training part: :class:`Interactions`, or pairs (instance, item) of shape (size, 2). The
+        popularity of items and the history of instances are taken from it. The catalogue consists
+        of its items, the negatives and the relevant items.
     instances
         Label of each instance, as in ``interactions``; by default 0..P-1.
     places
-        Place of each relevant item in a list that holds it with its negatives, from 1; None if
-        the file does not say.
+        Position (from 1) of each relevant item in the list of the item and its negatives, or None
+        if the position is unknown.
 
     Raises
     ------
@@ -245,11 +252,11 @@ def audit(
 
     Notes
     -----
-    Tests raise a false alarm once in 300 audits of clean lists. α is estimated from unordered lists
-    by maximum likelihood, exactly with and without replacement, over the candidates of each list:
-    without the history and the relevant item, if lists leave them out. Equal lists count once.
-    Items without an interaction are known only because a list names them: neither α nor the tests
-    use them.
+    The tests together raise a false alarm in one of 300 audits of clean lists. The power α of
+    popularity is estimated by maximum likelihood, for draws with or without replacement; the order
+    of a list is not used. The candidates of a list are all items, except the history and the
+    relevant item if lists leave these out. Equal lists count once. Items without an interaction are
+    known only because a list names them; therefore neither the estimate nor the tests use them.
 
     Examples
     --------
@@ -276,7 +283,8 @@ def audit(
         places_of = np.repeat(np.arange(len(lists.lengths)), np.diff(marks.indptr)) * size
         marked = np.append(places_of + marks.indices, -1)
         holds.append(marked[np.searchsorted(marked[:-1], keys)] == keys)
-        # Items were left out if draws hold fewer of them than uniform draws from all items would.
+        # If draws hold fewer marked items (relevant or history) than uniform draws from all items
+        # would, the lists leave these items out.
         hits = int((holds[-1] & counts).sum())
         chance = lists.lengths[first] @ np.diff(marks.indptr)[first] / size
         left_out.append(not hits or bool(pdtr(hits, chance) < LEVEL))
@@ -285,7 +293,8 @@ def audit(
     excluded.data = np.minimum(excluded.data, 1)
     number = np.searchsorted(first, row)
     draws = Draws(len(first), number[fair], lists.item[fair], csr_array(excluded[first]))
-    # The number of equal pairs of draws tells whether items were drawn anew.
+    # Compare the number of equal pairs of draws within lists with its expectation for draws with
+    # replacement: fewer pairs show that items were drawn without replacement.
     quick = fit(draws, popularity, once=False)
     weight, m = np.maximum(draws.totals(quick.weights), 1e-300), draws.lengths
     chance = m * (m - 1) / 2 @ (draws.totals(quick.weights**2) / weight**2)
@@ -304,7 +313,7 @@ def audit(
 def _model(
     draws: Draws, popularity: Floats, labels: Any, known: bool, once: bool, alpha: float
 ) -> tuple[float, pd.DataFrame, Pool | None, Fitted]:
-    """Return the test of uniformity, its deciles, the pool, and the weights of the draws."""
+    """Return the p-value of uniform draws, the deciles, the pool, and the weights of the draws."""
     fitted = fit(draws, popularity, once, alpha)
     uniform = (popularity > 0).astype(np.float64)
     p, deciles = _evenness(draws, popularity, once) if known else (np.nan, pd.DataFrame())
@@ -312,7 +321,7 @@ def _model(
         times = draws.lengths / np.maximum(draws.totals(uniform), 1)
         times = -np.log1p(-np.minimum(times, 1 - 1e-9)) if once else times
         fitted = fitted._replace(weights=uniform, times=times)
-    # The number of times that the clock of each item is expected to have rung.
+    # Expected number of draws of each item (for draws without replacement: of its clock's rings).
     rings = fitted.weights * (fitted.times.sum() - draws.excluded.T @ fitted.times)
     drawn = np.bincount(draws.item, minlength=len(rings)) > 0
     never, expected = int((~drawn & (rings > 0)).sum()), float(np.exp(-rings[rings > 0]).sum())
@@ -320,7 +329,7 @@ def _model(
     cut = max(rings[:low].sum(), rings[high + 1 :].sum()) > -np.log(LEVEL / 2)
     if not cut and not (never and gammainc(never, expected) < LEVEL):
         return p, deciles, None, fitted
-    # Judge the weights again, among the items that can be drawn.
+    # Some items cannot be drawn. Repeat the test and the fit among the items that can be drawn.
     pool = Pool(never, expected, (labels[low], labels[high]) if cut else None)
     reach = np.isin(np.arange(len(rings)), np.arange(low, high + 1)) if cut else drawn
     p, deciles, _, fitted = _model(draws, popularity * reach, labels, known, once, alpha)

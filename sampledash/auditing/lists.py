@@ -14,17 +14,17 @@ from sampledash.types import Floats, Ints
 
 
 class Lists(NamedTuple):
-    """Lists of negatives, a row each. Draws are sorted by row and, within a row, by item."""
+    """Lists of negatives. Each list is a row; draws are sorted by row and, in a row, by item."""
 
     lengths: Ints
     row: Ints  # row of each draw
     item: Ints
     instance: Ints  # instance of each row
     positive: csr_array  # rows × items: 1 for the relevant item, if it is known
-    places: Ints | None  # place of the relevant item in a list that holds it too, from 1
+    places: Ints | None  # position (from 1) of the relevant item among its negatives, if known
     items: NDArray[Any]  # labels of the catalogue
     popularity: Floats | None  # number of interactions of each item
-    seen: csr_array  # rows × items: 1 for the history of the instance
+    seen: csr_array  # rows × items: 1 for items in the history of the instance
 
 
 def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places: Any) -> Lists:
@@ -32,7 +32,7 @@ def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places:
     given = checks.several("negatives", negatives, "list of items")
     relevant = None if positives is None else _labels("positives", positives)
     parts = [checks.labels("negatives", part) for part in given]
-    if not any(part.ndim for part in parts):  # one list for all
+    if not any(part.ndim for part in parts):  # all instances share a single list
         parts = [np.array(given)] * (1 if relevant is None else len(relevant))
     flat = _labels("negatives", np.concatenate([part.ravel() for part in parts]))
     lengths, rows = np.array([part.size for part in parts]), np.arange(len(parts))
@@ -63,7 +63,7 @@ def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places:
 
 
 def _marks(row: Ints, column: Ints, shape: tuple[int, int]) -> csr_array:
-    """Return a matrix with 1 at these places and 0 elsewhere."""
+    """Return a sparse matrix with 1 at the given rows and columns, and 0 elsewhere."""
     marks = csr_array((np.ones(len(row)), (row, column)), shape=shape)
     marks.sum_duplicates()
     marks.data[:] = 1
@@ -71,7 +71,7 @@ def _marks(row: Ints, column: Ints, shape: tuple[int, int]) -> csr_array:
 
 
 def _labels(name: str, values: Any) -> NDArray[Any]:
-    """Return labels as whole numbers if all of them are written so, else as text."""
+    """Return labels as whole numbers if all labels are whole numbers, otherwise as text."""
     array = checks.labels(name, values)
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{name} must be a list of labels, got {checks.shown(values)}")
@@ -97,7 +97,7 @@ def _pairs(interactions: Any) -> list[NDArray[Any]]:
 
 
 def _numbered(*columns: NDArray[Any]) -> list[Any]:
-    """Return the distinct labels of all columns in order, and the indices of each column."""
+    """Return the sorted distinct labels of all columns, and each column as indices of these."""
     filled = [column for column in columns if len(column)]
     if len({column.dtype.kind for column in filled}) > 1:
         filled = [column.astype(str) for column in filled]

@@ -21,9 +21,10 @@ _LIST = re.compile(r"\s*\(\s*([^,()]+?)\s*,\s*([^()]+?)\s*\)\s+(\S.*)")
 def audit_files(lists: _File, train: _File | None = None) -> Audit:
     """Return the audit of a file with lists of negatives; ``train`` is a file of interactions.
 
-    In a text file, each list is a line ``(user,item)``, then negatives, with tabs between them. A
-    table has a row for each instance and item and, if it holds relevant items too, a column
-    ``relevant`` (1 or 0). An instance with several relevant items has a list for each.
+    In a text file, each line is a list: ``(user,item)`` with the relevant item, then the negatives,
+    separated by tabs. A table has a row for each instance and item. If it holds relevant items too,
+    it has a column ``relevant`` (1 or 0). An instance with several relevant items has a list for
+    each of these items.
 
     Raises
     ------
@@ -40,7 +41,7 @@ def audit_files(lists: _File, train: _File | None = None) -> Audit:
 
 
 def _of_text(data: bytes, name: str) -> list[tuple[Any, ...]]:
-    """Return instance, relevant item, no place, and negatives of each line."""
+    """Return instance, relevant item, None (an unknown position), and negatives of each line."""
     limits.check_utf8(data, name)
     rows = []
     for line, row in enumerate(data.decode().splitlines(), 1):
@@ -54,7 +55,7 @@ def _of_text(data: bytes, name: str) -> list[tuple[Any, ...]]:
 
 
 def _of_table(data: bytes, name: str) -> list[tuple[Any, ...]]:
-    """Return instance, relevant item, its place among the negatives, and negatives of each list."""
+    """Return instance, relevant item, the item's position, and negatives of each list."""
     headers = headers_of(data, limits.kind_of(data, name))
     column = next((header for header in headers if bare(header) == "relevant"), "")
     table = open_interactions(io.BytesIO(data), name=name, rating=column, time="").interactions
@@ -68,7 +69,7 @@ def _of_table(data: bytes, name: str) -> list[tuple[Any, ...]]:
         lacks = "negative" if there.all() else "relevant item" if not there.any() else ""
         if column and lacks:
             raise ReadError(f"{name}: instance {shown(instance)} has no {lacks}; add one")
-        # Other relevant items of the instance do not count in the place of a relevant item.
+        # The position of a relevant item is that among the negatives, without other relevant items.
         places = np.cumsum(~there) + 1
         rows += [(instance, labels[x], places[x], labels[~there]) for x in np.flatnonzero(there)]
         rows += [] if column else [(instance, None, None, labels)]

@@ -1,11 +1,11 @@
 r"""The most likely power of popularity by which lists of items were drawn.
 
 Items are drawn with weights w = popularity^α. With replacement, an item has the probability w / W,
-where W is the total weight of the candidates of its list. Without replacement, drawing is a race:
-the clock of each candidate rings after an exponential time with the rate w, and the first m make
-the list (Rosén, J. Statist. Plann. Inference 62, 1997). A file does not tell in which order they
-rang. The probability of a list is that its clocks ring before the clocks of all other candidates,
-whose total weight is R:
+where W is the total weight of the candidates of its list. Draws without replacement are equivalent
+to a race: each candidate has a clock that rings after an exponential time with the rate w, and the
+list consists of the first m candidates (Rosén, J. Statist. Plann. Inference 62, 1997). The order of
+a list is unknown. Its probability is therefore the probability that its m clocks ring before the
+clocks of all other candidates, whose total weight is R:
 
 .. math:: \int_0^\infty R e^{-R t} \prod_{j} (1 - e^{-w_j t}) \, dt.
 """
@@ -18,17 +18,19 @@ from scipy.special import ndtri
 
 from sampledash.types import Floats, Ints
 
-#: Chance with which each test of clean lists raises a false alarm; there are at most six tests.
+#: Probability that a test of clean lists raises a false alarm; an audit has at most six tests.
 LEVEL = 5e-4
-_STEPS, _NEAR, _FAR = 25, 1e-3, 5.0  # steps of Newton's method, their end, and the largest |α|
-# The integrand is log-concave in log t. The trapezoid rule sums it over these numbers of standard
-# deviations from the mode; for a single item, it falls off as slowly as t² towards the left.
+# Newton's method for α: largest number of steps, shortest step (in standard errors), largest |α|.
+_STEPS, _NEAR, _FAR = 25, 1e-3, 5.0
+# The integrand is log-concave in log t. The trapezoid rule sums the integrand at these numbers of
+# standard deviations from the mode. More are at the left, where the integrand of a list with a
+# single item decreases only as t².
 _NODES = np.arange(-9.0, 6.0, 0.75)[:, None]
 _Step = tuple[float, float, Floats]
 
 
 class Draws(NamedTuple):
-    """The drawn items of ``size`` lists, and the items (lists × items) that are no candidates."""
+    """The drawn items of ``size`` lists; ``excluded`` is 1 at items that are no candidates."""
 
     size: int
     row: Ints  # list of each draw
@@ -36,11 +38,11 @@ class Draws(NamedTuple):
     excluded: csr_array
 
     def sums(self, values: Floats) -> Floats:
-        """Return the sum of the values of each list's draws."""
+        """Return for each list the sum of ``values``, one per draw, over its draws."""
         return np.bincount(self.row, values, self.size).astype(np.float64)
 
     def totals(self, values: Floats) -> Floats:
-        """Return the sum of the values (items, ...) of each list's candidates."""
+        """Return for each list the sum of ``values`` (items, ...) over its candidates."""
         return np.asarray(values.sum(axis=0) - self.excluded @ values)
 
     @property
@@ -50,10 +52,11 @@ class Draws(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """The most likely power of popularity and its standard error; both NaN if nothing tells them.
+    """The most likely power α of popularity and its standard error; NaN if the data give neither.
 
-    With replacement, list u is expected to hold item j ``weights[j] * times[u]`` times. Without,
-    the item is in the list with the probability 1 - exp(-weights[j] * times[u]).
+    For draws with replacement, the expected number of times that list u holds item j is
+    ``weights[j] * times[u]``. For draws without replacement, the probability that list u holds item
+    j is 1 - exp(-weights[j] * times[u]).
     """
 
     alpha: float
@@ -63,20 +66,21 @@ class Fitted(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of α."""
+        """The 95 % confidence interval of α."""
         half = float(ndtri(0.975)) * self.error
         return self.alpha - half, self.alpha + half
 
     @property
     def popular(self) -> bool:
-        """Whether α differs from 0, as it would in uniform draws with the chance ``LEVEL``."""
+        """Whether α differs significantly from 0 (uniform draws), at the level ``LEVEL``."""
         return bool(abs(self.alpha) > -ndtri(LEVEL / 2) * self.error)
 
 
 def fit(draws: Draws, popularity: Floats, once: bool, alpha: float = 0.0) -> Fitted:
     """Return the most likely α, by Newton's method from ``alpha``.
 
-    ``once`` is whether a list holds each item at most once. No drawn item has the popularity 0.
+    ``once`` says whether a list holds each item at most once. The popularity of drawn items is
+    above 0.
     """
     log = np.log(popularity, where=popularity > 0, out=np.zeros(len(popularity)))
     times = np.log((draws.lengths + 1) / (draws.totals((popularity > 0).astype(float)) + 1))
@@ -95,7 +99,10 @@ def fit(draws: Draws, popularity: Floats, once: bool, alpha: float = 0.0) -> Fit
 
 
 def _repeated(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Step:
-    """Return the derivative by α of the log-likelihood, minus the second, and log m/W."""
+    """For draws with replacement, return two derivatives of the log-likelihood by α, and log m/W.
+
+    The second derivative has the opposite sign; it is the information on α.
+    """
     m, (w, w1, w2) = draws.lengths, np.maximum(draws.totals(moments), [1e-300, 0, 0]).T
     mean = w1 / w
     score = log[draws.item].sum() - m @ mean
@@ -103,14 +110,21 @@ def _repeated(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Ste
 
 
 def _distinct(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Step:
-    """Return the derivatives as :func:`_repeated` does, and the mode of log t of each list."""
+    """For draws without replacement, return the derivatives as :func:`_repeated` does.
+
+    Also return the mode of log t of each list, where t is the variable of the integral.
+    """
     w, x = moments[draws.item, 0], log[draws.item]
     rest = draws.totals(moments).T - [draws.sums(column) for column in moments[draws.item].T]
-    on = rest[0] > 1e-9 * moments[:, 0].max()  # the list does not hold all its candidates
+    # Whether a list leaves out candidates. A list of all candidates tells nothing about α.
+    on = rest[0] > 1e-9 * moments[:, 0].max()
     r, r1, r2 = np.where(on, rest, 1.0)
 
     def ringing(logs: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return t, P(clock has rung), its log-derivative by log t, and that one's derivative."""
+        """Return t = exp(logs), and for each draw the probability p that its clock has rung at t.
+
+        Also return the derivative of log p by log t, and the derivative of that by log t.
+        """
         hazard = np.exp(logs)
         rates = w * hazard[draws.row]
         rung = -np.expm1(-rates)

@@ -38,8 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = answer.code
         if not answer.saved:
             save(args.command, answer, args.form, args.output)
-        # The commands ``rank`` and ``count`` write only their table to standard output, for other
-        # programs to read, and write their sentences to standard error.
+        # Other programs read the output of ``rank`` and ``count``. These commands therefore write
+        # only their table to standard output, and their sentences to standard error.
         if args.command in FILES and args.form != "json":
             print(*answer.sentences, sep="\n", end="\n" * bool(answer.sentences), file=sys.stderr)
         return code
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         why = (
             f"{error.filename or 'a file'}: {str(error.strerror or error).lower()}; check the path"
         )
-    except Exception:  # Python's exit code 1 for an uncaught error would mean a wrong order here
+    except Exception:  # without this, Python would exit with code 1, which means a wrong order
         traceback.print_exc()
         why = "this is a fault of the program: please report it with the lines above"
     progress.end()
@@ -65,7 +65,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _option(args: Namespace, remedy: Remedy) -> str:
-    """Return an error's remedy as text such as " (here: --n 100)", or "" without such an option."""
+    """Return an error's remedy as a command-line option, such as " (here: --n 100)".
+
+    Return "" if the command has no such option.
+    """
     if remedy.value is None or not hasattr(args, remedy.name):
         return ""
     value = {True: "", ...: " FILE"}.get(remedy.value, f" {remedy.value}")

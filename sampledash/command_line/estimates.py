@@ -1,4 +1,4 @@
-"""The commands ``correct``, ``table`` and ``audit``: what samples, tables and negatives tell."""
+"""The commands ``correct`` (sampled ranks), ``table`` (printed tables), ``audit`` (negatives)."""
 
 import argparse
 import json
@@ -32,14 +32,14 @@ from sampledash.sampling import Sampling
 from sampledash.types import Progress
 
 _ENDS = ("low", "high", "low_if_falling", "high_if_falling")
-# Columns of two estimates. They are given if m depends on the rank, and the file does not say why:
-# the first is valid if m was set before negatives were drawn, the second if the drawn negatives
-# decided m.
+# Columns of two estimates, for files in which m depends on the rank, and that do not say why. The
+# first estimate is valid if m was set before negatives were drawn, the second if the drawn
+# negatives decided m.
 _READINGS = ("estimate_if_set", "estimate_if_drawn")
 
 
 def correct(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the corrected metric at each sampled rank; for files, estimates of exact metrics."""
+    """Return the corrected metric at each sampled rank or, with files, estimates of metrics."""
     metrics = metrics_of(args)
     if args.files:
         return _estimates(metrics, args, progress)
@@ -91,14 +91,14 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
 
 
 def _tested(args: argparse.Namespace) -> int | None:
-    """Return the number of candidates in a test whose candidates are a sample of a corpus."""
+    """Return n as the number of candidates of a test, if these are a sample of a larger corpus."""
     if args.m is not None:
         raise ValueError("with --sample-of, --n is the number of candidates in the test: omit --m")
     return None if args.n is None else int(args.n)
 
 
 def _part(progress: Progress, x: int, parts: int) -> Progress:
-    """Return a function that reports the progress of part number ``x`` as progress of all parts."""
+    """Return a function that reports progress in part number ``x`` as progress in all parts."""
     return lambda done: progress((x + done) / parts)
 
 
@@ -152,7 +152,7 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def audit(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return what lists of negatives give away."""
+    """Return the audit of lists of negatives: faults, and how the negatives were drawn."""
     train = None if args.train is None else opened(args.train)
     result = audit_files(opened(args.files[0]), train)
     numbers = result.uniform_p, result.alpha, *result.alpha_interval

@@ -21,17 +21,17 @@ TEXTS = texts(Path(__file__).with_suffix(".txt"))
 
 
 class Command(NamedTuple):
-    """A command: the module in this package with a function of its name, and keys of its options.
+    """A command: the module that has a function with the command's name, and keys of its options.
 
-    :data:`TEXTS` has the help of each key, and :data:`OPTIONS` the other arguments for argparse.
+    For each key, :data:`TEXTS` has the help, and :data:`OPTIONS` the other arguments for argparse.
     """
 
     module: str
     options: tuple[str, ...]
 
 
-#: Arguments for argparse of options that are not plain text. Without an entry ``flag``, the flag of
-#: an option is ``--`` followed by its key, with hyphens for underscores, such as ``--zero-based``.
+#: Arguments for argparse, for options that are more than plain text. If there is no entry ``flag``,
+#: the flag of an option is ``--`` and its key, with hyphens for underscores: ``--zero-based``.
 OPTIONS: dict[str, dict[str, Any]] = {
     "files": {"flag": "files", "nargs": "+", "metavar": "FILE"},
     "one_file": {"flag": "files", "nargs": 1, "metavar": "FILE"},
@@ -88,7 +88,7 @@ _SECRETS = re.compile(
 
 
 def masked(text: str, *words: str) -> str:
-    """Return ``text`` with *** for the secrets of URLs in ``words``, percent-encoded or not."""
+    """Return ``text`` with *** in place of passwords and other secrets of URLs in ``words``."""
     secrets = {match[1] or match[2] for word in words for match in _SECRETS.finditer(word)}
     for secret in secrets.union(map(unquote, secrets), map(unquote_plus, secrets)):
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)
@@ -97,7 +97,7 @@ def masked(text: str, *words: str) -> str:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Exit with one sentence on the error; unlike argparse by default, show no usage text."""
+        """Exit with one sentence on the error, without the usage text that argparse would show."""
         self.exit(2, f"{self.prog}: {masked(message, message)}; see {self.prog} --help\n")
 
 

@@ -53,7 +53,7 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def _ranked(source: str, args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the ranks of a table of scores, which an engine ranks, by default DuckDB."""
+    """Return the ranks of a table of scores, computed by a database engine, by default DuckDB."""
     engine, pairs = warehouse.connect(args.engine or warehouse.DUCKDB), (args.relevant, args.seen)
     if args.negatives is not None:
         every, seen, sentences = warehouse.checked(engine, source, *pairs, progress)
@@ -130,14 +130,20 @@ def count(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
-    """Return ``--engine``; without it, DuckDB's URL if a path is a folder or a URL, else None."""
+    """Return the URL of the database engine, or None if the files can be read into memory.
+
+    Without the option ``--engine``, folders and URLs need DuckDB.
+    """
     given = [path for path in (*args.files, *others) if path]
     folders = [path for path in given if Path(path).is_dir() or "://" in path]
     return args.engine or (warehouse.DUCKDB if folders else None)
 
 
 def _only(args: argparse.Namespace) -> str:
-    """Return the one file, folder or table to read; ValueError for several or an unused option."""
+    """Return the file, folder or table that an engine reads; raise ValueError if there are several.
+
+    Options that an engine does not use raise a ValueError, too.
+    """
     _refuse_unused(args, "an engine: it reads tables of scores or ranks that say all")
     if len(args.files) > 1 or "-" in args.files:
         raise ValueError("an engine reads one table: give one folder, file or name of a table")
@@ -146,7 +152,7 @@ def _only(args: argparse.Namespace) -> str:
 
 
 def _refuse_unused(args: argparse.Namespace, where: str) -> None:
-    """Raise a ValueError if an option in :data:`READING` is set, which ``where`` does not use."""
+    """Raise a ValueError if an option of :data:`READING` is set, as ``where`` does not use them."""
     usual = vars(parser().parse_args(["rank", "-"]))
     if given := [name for name in READING if getattr(args, name) != usual[name]]:
         raise ValueError(f"--{given[0].replace('_', '-')} is not for {where}")

@@ -17,7 +17,7 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
     beside = Path(__file__).resolve().parents[2]
     places = (
         beside,
-        beside / "share" / "sampledash",  # app.py is here after pip install --target
+        beside / "share" / "sampledash",  # the folder of app.py after pip install --target
         Path(sysconfig.get_path("data")) / "share" / "sampledash",
     )
     app = next((place / "app.py" for place in places if (place / "app.py").is_file()), None)
@@ -38,7 +38,10 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def results(given: list[str]) -> list[str]:
-    """Return paths of files and of files in folders; a folder with parts of a table is one path."""
+    """Return the paths of the given files, and of the files in the given folders.
+
+    A folder that holds the parts of one table is a single path.
+    """
     paths: list[str] = []
     for given_path in given:
         path = Path(given_path).absolute()
@@ -47,7 +50,7 @@ def results(given: list[str]) -> list[str]:
         if path.parent == path:
             raise ValueError(f"{given_path} holds all folders: give the one that holds the results")
         inside = sorted(x for x in path.iterdir() if x.name[0] not in "._") if path.is_dir() else []
-        # Patterns for the parts of one table. A file named lr=0.1.csv matches neither of them.
+        # Patterns for the parts of one table. A file such as lr=0.1.csv matches neither pattern.
         forms = ("*=*/**/*.parquet", "part-*.parquet")
         parts = any(next(path.glob(form), None) is not None for form in forms)
         paths += [str(path)] if parts or not inside else map(str, inside)

@@ -105,8 +105,8 @@ def written(command: str, answer: Answer, form: str) -> str:
         tables = {name: _records(table) for name, table in answer.tables.items()}
         content = {"command": command, "sentences": [*answer.sentences]} | tables | answer.facts
         return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-    # Programs read this CSV again, so ``as_csv`` is not used: it writes an apostrophe before text
-    # that a spreadsheet would run as a formula.
+    # Programs read this CSV. It is therefore not written by ``as_csv``, which puts an apostrophe
+    # before text that a spreadsheet would run as a formula.
     if form == "csv" and command in FILES:
         return "".join(x.to_csv(index=False, lineterminator="\n") for x in answer.tables.values())
     if form in TABLES:
@@ -160,7 +160,7 @@ def save(command: str, answer: Answer, form: str, path: str | None) -> None:
         try:
             print(written(command, answer, form), end="", flush=True)
         except OSError as error:
-            # Discard the output: Python flushes it at exit, which would raise the error again.
+            # Discard the output. Otherwise Python would flush it at exit and raise the error again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             if isinstance(error, BrokenPipeError):
                 raise

@@ -42,7 +42,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
     source = Source(
         tuple(rank_sets(args)),
         ", ".join("standard input" if path == "-" else Path(path).name for path in args.files),
-        bundled=True,  # results may be cached for all users: a command has only one user
+        bundled=True,  # results may be cached for all users, because a command has only one user
         python=expression("read_rank_sets", argument, options),
     )
     question = Question(source, tuple(metrics_of(args)), args.m, options_of(args, source.sets))

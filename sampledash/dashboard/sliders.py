@@ -159,7 +159,7 @@ def _field(key: str, default: float) -> None:
 
 
 def _rail(key: str, low: Bound | None, high: Bound | None, *, late: bool) -> dict[str, Any]:
-    """Return the data of a slider for sliders.js; the slider does not leave ``low`` and ``high``."""
+    """Return the data of a slider for sliders.js; its ends lie within the bounds low and high."""
     number = choices.NUMBERS[key]
     ends, texts = [number.low, number.high], [number.write(number.low), number.write(number.high)]
     if low is not None and low[0] > number.low:

@@ -1,4 +1,4 @@
-"""The experiments of two papers, which can be run on any data set of interactions.
+"""The experiments of Krichene & Rendle and of Steck, for any data set of interactions.
 
 References
 ----------
@@ -61,14 +61,15 @@ class Experiment:
 
 
 def ranked(parts: Split, system: str, text: str, *, seed: int = 0, **options: Any) -> Part[RankSet]:
-    """Train the recommender that ``text`` describes and rank the test items, as a generator.
+    """Train the recommender that ``text`` describes, and rank the test items; yield progress.
 
     ``options`` are those of :func:`~sampledash.rank`.
 
     Raises
     ------
     ValueError
-        If the text describes no recommender, or one that needs ratings although there are none.
+        If the text describes no recommender, or if the recommender needs ratings and there are
+        none.
     """
     mine = parse_recommender(text)
     model = yield from within(mine.train(parts.training, seed), 0, 0.5)
@@ -86,7 +87,7 @@ EXPERIMENTS = {
 
 
 def pairs(ranks: RankSet) -> RankSet:
-    """Return a copy of a rank set in which each relevant item is an instance of equal weight."""
+    """Return a copy of a rank set in which each relevant item is an instance by itself."""
     return RankSet(ranks.system, ranks.ranks, ranks.n, ties=ranks.ties, provenance=ranks.provenance)
 
 
@@ -103,13 +104,13 @@ class Point(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """Progress of :func:`sweep`: the share done, 0 to 1, and the results for finished values."""
+    """Progress of :func:`sweep`: the share done (0 to 1), and the results so far."""
 
     share: float
     points: tuple[Point, ...]
 
 
-#: Values in Steck's figures, including the optimum: weights w_m and values r_m of missing ratings.
+#: Values of two hyperparameters in Steck's figures: weight w_m and value r_m of missing ratings.
 GRIDS: dict[str, tuple[float, ...]] = {
     "wm": (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
     "rm": (-2.0, -1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0),
@@ -153,8 +154,9 @@ def sweep(
 
     Notes
     -----
-    For each r_m after the first, training continues from the previous factors for two iterations:
-    ATOP is then within about 0.001 of that of a new training. For each w_m, training starts again.
+    For each r_m after the first, training continues from the previous factors for two iterations;
+    ATOP then differs by about 0.001 from the ATOP after a new training. For each w_m, training
+    starts again.
     """
     plain = recommender("AllRank-Regression", **(knobs or {}))
     made = [recommender(plain.name, **{**plain.knobs, knob: x}) for x in values or GRIDS[knob]]
@@ -193,8 +195,9 @@ class Toy(NamedTuple):
     Attributes
     ----------
     ratings
-        Users × movies (8, 8). The first four users like the first four movies (horror), the others
-        the other movies (romance). 5 for a rated movie, else NaN: each user rated three of four.
+        Users × movies (8, 8): 5 for a rated movie, otherwise NaN. The first four users like the
+        first four movies (horror), the other users the other movies (romance). Each user rated
+        three of the four movies that the user likes.
     predicted
         Predictions, users × movies (8, 8): 5 for movies that the user seems to like, otherwise 1.
     rmse_observed, rmse_all
@@ -213,8 +216,9 @@ class Toy(NamedTuple):
 def toy(known: int) -> Toy:
     """Return Table 1 of Steck, with a recommender that knows the favourite genre of some users.
 
-    ``known`` is the number of these users; for the others, it predicts 5 stars for all movies. With
-    0 the prediction is a useless constant. Whatever ``known``, its error on the ratings is 0.
+    ``known`` is the number of these users; for the other users, the recommender predicts 5 stars
+    for all movies. If ``known`` is 0, the prediction is a useless constant. The error on the
+    observed ratings is 0 for any value of ``known``.
 
     Raises
     ------

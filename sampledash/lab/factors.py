@@ -35,9 +35,10 @@ class WeightedLoss:
     .. math:: \sum_{u,i} W_{ui} (R_{ui} - p_u \cdot q_i)^2 + \sum_u \rho_u |p_u|^2
               + \sum_i \rho_i |q_i|^2
 
-    p_u and q_i are the factors of user u and item i. W is ``observed`` for an observed pair and
-    ``missing`` for another pair, where R is 0. The ridge ρ is λ = ``ridge`` or, with ``per_pair``,
-    λ times the sum of a row's W, because in Steck's loss λ applies to every pair (eq. 15 and 19).
+    p_u and q_i are the factors of user u and item i. R is the value of an observed pair, and 0 for
+    any other pair. The weight W is ``observed`` for an observed pair, otherwise ``missing``. The
+    ridge ρ is λ = ``ridge`` or, with ``per_pair``, λ times the sum of the W of the user or item,
+    because in Steck's loss λ applies to every pair (eq. 15 and 19).
     """
 
     observed: float
@@ -46,13 +47,13 @@ class WeightedLoss:
     per_pair: bool
 
     def ridges(self, observed: Any, columns: int) -> Floats:
-        """Return each row's ridge; a row has ``observed`` observed pairs out of ``columns``."""
+        """Return the ridge ρ of each row, given its number of observed pairs and of columns."""
         weight = self.missing * columns + (self.observed - self.missing) * observed
         return self.ridge * (weight if self.per_pair else np.ones(len(observed)))
 
 
 def _blocks(lengths: Any, d: int) -> Iterator[Any]:
-    """Yield blocks of non-empty rows of similar length, so that little padding is needed."""
+    """Yield blocks of non-empty rows of similar length, so that blocks need little padding."""
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] > 0]
     while len(order):
@@ -129,7 +130,7 @@ def weighted_als(
     start: Factors | None = None,
     dtype: Any = np.float32,
 ) -> Part[Factors]:
-    """Minimise the loss by alternating least squares: solve for users, then for items, and so on.
+    """Minimise the loss by alternating least squares, between the factors of users and of items.
 
     Parameters
     ----------
@@ -185,7 +186,8 @@ def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
     Notes
     -----
     A randomised range finder with 20 extra columns and 4 power steps (Halko, Martinsson & Tropp,
-    SIAM Review 2011) finds the d largest singular values; scipy's ``svds`` cannot be interrupted.
+    SIAM Review 2011) finds the d largest singular values. It is used in place of SciPy's ``svds``,
+    because it can be interrupted.
     """
     n_users, n_items = values.shape
     sides, steps = (values, values.T.tocsr()), 10
@@ -279,7 +281,7 @@ def least_by_gradient(
             trial = yield from within(evaluate(x + direction), low, high, value)
             if trial[0] <= value + 1e-4 * slope:
                 break
-            if -slope <= 1e-9 * abs(value):  # any decrease is within rounding errors: stop
+            if -slope <= 1e-9 * abs(value):  # a further decrease would be a rounding error: stop
                 return x
             direction, slope, low = direction / 2, slope / 2, high
         change = trial[1] - gradient
@@ -291,7 +293,10 @@ def least_by_gradient(
 
 
 def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> Scores:
-    """Return the gradient times L-BFGS's inverse Hessian; a pair is a step and gradient change."""
+    """Return the gradient times the inverse Hessian that L-BFGS estimates from stored steps.
+
+    Each of ``pairs`` holds a step and the change of the gradient in this step.
+    """
     product, weights = gradient.copy(), []
     for step, change in reversed(pairs):
         weights.append((step @ product) / (step @ change))

@@ -23,12 +23,14 @@ Times = NDArray[np.int64]
 
 LARGEST_RATING = 10**9  # ratings are at most this large, so that sums of squares do not overflow
 
-# Parameters of the synthetic data set; a series is a group of items often taken together.
+# Sizes of the synthetic data set: numbers of users, items, dimensions of taste, and series. A
+# series is a group of items that users often take together.
 _USERS, _ITEMS, _TASTES, _SERIES = 1500, 1200, 8, 150
 # Interactions of a user: the smallest number, the mean of a random excess, the largest number.
 _FEWEST, _MORE, _MOST = 10, 40, 300
 _SKEW = 1.7  # standard deviation of the logarithm of an item's popularity
-# Log-probability of taking an item: weights of taste, of its change, of having begun the series.
+# The log-probability that a user takes an item is a sum; these are the weights of the user's taste,
+# of the change of the taste over time, and of having begun the item's series.
 _TASTE, _DRIFT, _BEGUN = 0.55, 0.2, 5.0
 _IN_SERIES = 0.4  # share of the items that become more probable once their series is begun
 _STAGES = 6  # number of periods of time; tastes are constant within a period
@@ -122,7 +124,7 @@ class Interactions(ByDigest):
 
     @cached_property
     def matrix(self) -> csr_array:
-        """Ratings, or ones, as users × items (CSR, float32); repeated pairs are added."""
+        """Matrix users × items (CSR, float32) of ratings, or ones; repeated pairs are added."""
         data = np.ones(self.size, np.float32) if self.rating is None else self.rating
         matrix = csr_array((data, (self.user, self.item)), shape=(self.n_users, self.n_items))
         matrix.sum_duplicates()
@@ -130,7 +132,7 @@ class Interactions(ByDigest):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over the contents, as hexadecimal text, which caches use as the key."""
+        """SHA-256 of the contents as hexadecimal text; caches use this digest as a key."""
         columns = (self.user, self.item, self.rating, self.time)
         tables = (digest_of("", (), labels) for labels in (self.users, self.items))
         return digest_of(f"{self.size} {' '.join(tables)}", columns, None)
@@ -216,7 +218,8 @@ def synthetic(seed: int = 0) -> Interactions:
     for stage in range(_STAGES):
         fit = (_TASTE * taste + _DRIFT * drift * stage / (_STAGES - 1)) @ kind.T
         chance = popularity + fit + _BEGUN * part * begun[:, series]
-        # Gumbel trick: the largest sums are a sample without replacement with weights exp(chance).
+        # With Gumbel noise added, the items with the largest sums are a sample without replacement
+        # by the weights exp(chance).
         chance += rng.gumbel(size=chance.shape)
         chance[taken] = -np.inf
         many = (sizes * (stage + 1)) // _STAGES - (sizes * stage) // _STAGES

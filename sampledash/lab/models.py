@@ -20,7 +20,7 @@ U = TypeVar("U")
 
 
 class TrainingProgress(NamedTuple):
-    """Progress of a training: the share done, in 0..1, and the loss (None if there is none yet)."""
+    """Progress of a training: the share done (0 to 1), and the loss, or None if not known yet."""
 
     share: float
     loss: float | None = None
@@ -52,7 +52,7 @@ def finish(part: Part[T]) -> T:
 
 
 def shown_as(part: Generator[S, None, T], show: Callable[[S], U]) -> Generator[U, None, T]:
-    """Run ``part``, with ``show`` applied to each of its reports of progress."""
+    """Run the computation ``part``, and yield its reports of progress, converted by ``show``."""
     while True:
         try:
             progress = next(part)
@@ -63,7 +63,10 @@ def shown_as(part: Generator[S, None, T], show: Callable[[S], U]) -> Generator[U
 
 
 def within(part: Part[T], low: float, high: float, loss: float | None = None) -> Part[T]:
-    """Run ``part`` with its progress mapped to low..high; ``loss`` replaces a loss of None."""
+    """Run ``part`` as one stage of a longer computation, whose progress it moves from low to high.
+
+    ``loss`` is reported as long as ``part`` reports no loss.
+    """
 
     def mapped(at: TrainingProgress) -> TrainingProgress:
         known = loss if at.loss is None else at.loss
@@ -74,7 +77,7 @@ def within(part: Part[T], low: float, high: float, loss: float | None = None) ->
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """Model whose scores are inner products of factors: users (n_users, d), items (n_items, d)."""
+    """Model whose scores are inner products of user and item factors, which have d dimensions."""
 
     users: Scores
     items: Scores
@@ -86,7 +89,7 @@ class Factors:
 
 @dataclass(frozen=True, eq=False)
 class ItemWeights:
-    """Model in which a candidate's score is the sum of its weights over the items the user took.
+    """Model in which each item that the user took adds a weight to the score of a candidate.
 
     ``history`` is the matrix of users × items (CSR). The matrix of weights, items × candidates, is
     split into consecutive ``blocks`` of columns, dense or sparse.

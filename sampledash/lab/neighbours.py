@@ -17,15 +17,17 @@ from scipy.sparse import csr_array, vstack
 from sampledash.lab.models import ItemWeights, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Largest number of pairs (two items of one user) counted in a block: some hundredths of a second.
+#: Largest number of pairs (two items of one user) that are counted in a block of rows, so that a
+#: block takes some hundredths of a second.
 PAIRS = 2**22
 #: Largest number of elements (rows × columns) of a block of :func:`cooccurrence`.
 BLOCK = 2**21
 #: Number of rows of a matrix that :func:`_invert` updates between two reports of progress.
 STRIPE = 1024
-#: Columns in a block of item weights: a block that fits into the cache halves the time of scoring.
+#: Number of columns in a block of item weights. A block fits into the processor's cache, which
+#: halves the time of scoring.
 WIDTH = 512
-#: Largest size in bytes of the weights between all items; an error is raised above it.
+#: Largest size in bytes of the weights between all items; larger weights raise an error.
 LARGEST = 2**30
 
 
@@ -45,8 +47,8 @@ def _check_size(n: int, size: int, remedy: str = "") -> None:
 def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:
     """Count for each pair of items how many users took both; yield the matrix by blocks of rows.
 
-    ``taken`` is CSR, users × items, 1 where a user took an item. Each step yields a slice of rows
-    (items), their counts (CSR, float32, exact), and the share done.
+    ``taken`` (CSR, users × items) is 1 where a user took an item. Each step yields a slice of rows
+    (items), their counts (CSR, float32, exact), and the share of the work that is done.
     """
     by_item = taken.T.tocsr()
     work = np.cumsum(by_item @ np.diff(taken.indptr).astype(np.float64))
@@ -72,14 +74,16 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     q
         Exponent of the cosine.
     k
-        Number of nearest neighbours whose scores a taken item increases; if infinite, all items.
+        Number of nearest neighbours of an item, to whose scores a taken item adds. If infinite, a
+        taken item adds to the scores of all items.
 
     Notes
     -----
-    These choices reproduce the ranks of the paper: the denominator of eq. 30 is not applied; if k
-    is infinite, s_ii is included in the length of row i; if k is finite, an item is not its own
-    neighbour, and s_ij is 0 unless i is one of the k nearest neighbours of j. These have the
-    largest :math:`C_{ij}^2 / n_i`, compared exactly; of equally near items, the smaller index.
+    These choices reproduce the ranks of the paper. The denominator of eq. 30 is left out. If k is
+    infinite, s_ii is included in the length of row i. If k is finite, an item is not its own
+    neighbour, and s_ij is 0 unless i is one of the k nearest neighbours of j. The nearest
+    neighbours are the items i with the largest :math:`C_{ij}^2 / n_i`, compared exactly; if two
+    items are equally near, the item with the smaller index comes first.
     """
     taken = with_data(history, np.ones(history.nnz, np.float32))
     counts = np.bincount(taken.indices, minlength=taken.shape[1]).astype(np.float64)
@@ -138,8 +142,9 @@ def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
 def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
     r"""Learn weights that predict an item of a user from the user's other items (Steck, WWW 2019).
 
-    The weights B minimise :math:`|X - X B|_F^2 + \lambda |B|_F^2` with a zero diagonal, X being
-    users × items: :math:`B_{ij} = -P_{ij} / P_{jj}`, :math:`P = (X^T X + \lambda I)^{-1}` (eq. 8).
+    X is the matrix of interactions, users × items. The weights B, whose diagonal is 0, minimise
+    :math:`|X - X B|_F^2 + \lambda |B|_F^2`. The solution is :math:`B_{ij} = -P_{ij} / P_{jj}` for
+    i ≠ j, with :math:`P = (X^T X + \lambda I)^{-1}` (eq. 8).
 
     Parameters
     ----------

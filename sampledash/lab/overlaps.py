@@ -17,20 +17,23 @@ from sampledash.types import Ints
 def overlaps(
     sets: Sequence[RankSet], scores: Sequence[ArrayLike | ScoresOf], relevant: Any, seen: Any = None
 ) -> list[Overlap]:
-    """Return how the irrelevant items lie under each two systems, for shared negatives.
+    """Count, for each two systems, how many irrelevant items are above a relevant item under both.
+
+    The counts give the probability of the true order if both systems share their negatives.
 
     Parameters
     ----------
     sets
         Rank sets of at least two systems, made by :func:`ranks_from_scores`.
     scores, relevant, seen
-        What the rank sets were made from, as in :func:`ranks_from_scores`; ``scores`` in the order
-        of ``sets``.
+        The arguments of :func:`ranks_from_scores` from which the rank sets were made; ``scores``
+        holds those of each system, in the order of ``sets``.
 
     Returns
     -------
-    An overlap of each pair, to give to :func:`~sampledash.probability_if_shared` with the rank
-    sets. Items between relevant items that are tied with each other are drawn, as the ranks are.
+    An overlap for each pair, which :func:`~sampledash.probability_if_shared` takes together with
+    the rank sets. If relevant items are tied with each other, their order and the tied items
+    between them are drawn at random.
 
     Raises
     ------
@@ -80,9 +83,10 @@ def overlaps(
 def _marks(
     scores: NDArray[Any], relevant: Ints, ranks: RankSet, rows: slice, seed: tuple[int, int]
 ) -> NDArray[np.float32]:
-    """Return which candidates are above, tied with, below each relevant item, best item first.
+    """Return 1 where a candidate is above, tied with, or below a relevant item, and 0 elsewhere.
 
-    Shape (relevant, 3, items). ``rows`` are those of the relevant items in the rank set.
+    The shape is (relevant items, 3, items), with the best relevant item first. ``rows`` are the
+    rows of the relevant items in the rank set.
     """
     rank, ties = ranks.ranks[rows], ranks.ties[rows]
     order = np.argsort(rank)
@@ -92,7 +96,8 @@ def _marks(
     if len(relevant) > 1:
         place = np.random.default_rng(seed).random(len(scores))  # the order of all tied items
         for j in np.flatnonzero(tied.any(axis=1) & (ties[order] == 0)):
-            # Several relevant items are tied, and their ranks are drawn: so are the items between.
+            # Several relevant items are tied. Their ranks were drawn at random, so draw also which
+            # tied items are between them.
             number = rank[order[j]] - j - 1 - np.count_nonzero(above[j])
             block = np.flatnonzero(tied[j])
             above[j, block[np.argsort(place[block])[:number]]] = True

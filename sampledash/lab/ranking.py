@@ -1,8 +1,8 @@
 """Full ranking: the rank of every relevant item among all its candidates, from blocks of scores.
 
-Nothing is sorted. For an item with score t, 1 + #(score > t) is its best rank, and #(score = t) − 1
-other items are tied with it. Items that the user has seen get the score −inf, which marks what is
-no candidate.
+No scores are sorted. The best rank of an item with the score t is 1 plus the number of scores above
+t; the number of scores equal to t, minus 1, is the number of items tied with it. Items that the
+user has seen are no candidates and get the score −inf.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,9 +24,9 @@ from sampledash.types import Floats, Ints
 #: Function of start and stop: scores of the users start..stop - 1, shape (stop - start, n_items).
 ScoresOf = Callable[[int, int], NDArray[Any]]
 HeldOut = Literal["test", "validation"]
-_COUNTED = "popularity"  # the text for the weights that the training part counts
+_COUNTED = "popularity"  # text for sampling weights that are counts of training interactions
 
-# Bytes of the scores of a block: some hundredths of a second for most models.
+# Size of the scores of a block in bytes, which most models compute in some hundredths of a second.
 _BLOCK = 4 * 2**20
 # Smallest number of users in a block, even above _BLOCK bytes, for efficient products of matrices.
 _FEWEST = 16
@@ -37,7 +37,7 @@ _COMPARED = 2**18  # number of scores compared at a time, which fit into the pro
 
 
 class _Counted(NamedTuple):
-    """User, best rank, ties, candidates, classes and strata of each relevant item, by user."""
+    """Counts for each relevant item: best rank, ties, candidates (n), classes and strata."""
 
     user: Ints
     rank: Ints
@@ -75,8 +75,8 @@ def rank(
     recommender, seed
         Text of the recommender and seed of its training, which are recorded in the provenance.
     weights
-        As in :func:`ranks_from_scores`; or ``"popularity"`` or, for example, ``"popularity^0.75"``:
-        the number of training interactions of each item, to this power.
+        As in :func:`ranks_from_scores`, or a text such as ``"popularity"`` or
+        ``"popularity^0.75"``: the number of training interactions of each item, to this power.
 
     Yields
     ------
@@ -89,8 +89,8 @@ def rank(
     Raises
     ------
     ValueError
-        If a score is not a number, the scores have the wrong shape, nothing is relevant, or a user
-        has no candidates other than one relevant item.
+        If a score is not a number, the scores have the wrong shape, no item is relevant, or a user
+        has no candidates except a single relevant item.
 
     Notes
     -----
@@ -130,7 +130,7 @@ def rank(
 
 
 def popularity(text: str, taken: ArrayLike) -> Floats:
-    """Return the sampling weights of all items that a text such as ``popularity^0.75`` gives.
+    """Return the sampling weights of all items for a text such as ``popularity^0.75``.
 
     ``taken`` is the number of training interactions of each item.
     """
@@ -192,9 +192,10 @@ def ranks_from_scores(
         Sampling weight of each item, shape (n_items,), at least 0. The rank set then has
         ``classes``, so that negatives can be drawn by weight; users have one relevant item each.
     strata
-        Label of the stratum of each item, shape (n_items,), or for each user (n_users, n_items),
-        and how many negatives are drawn from each label: a number, or one per user; inf if all are.
-        The rank set then has ``strata``. Users have one relevant item each.
+        Two values. The first holds the label of the stratum of each item, shape (n_items,) or, if
+        strata differ between users, (n_users, n_items). The second maps each label to the number of
+        negatives drawn from this stratum, or to one number per user; infinity stands for all. The
+        rank set then has ``strata``. Users have one relevant item each.
 
     Returns
     -------
@@ -222,7 +223,7 @@ def ranks_from_scores(
 def read_scores(
     scores: ArrayLike | ScoresOf, relevant: Any, seen: Any
 ) -> tuple[ScoresOf, csr_array, csr_array | None]:
-    """Return arguments of :func:`ranks_from_scores`: a function, and matrices users × items."""
+    """Convert arguments of :func:`ranks_from_scores`: scores to a function, items to matrices."""
     if not _is_matrix(relevant):
         relevant = checks.several("relevant", relevant, "user")
     users = relevant.shape[0] if _is_matrix(relevant) else len(relevant)
@@ -266,7 +267,7 @@ def blocks(
         threshold = scores[user[rows] - start, relevant.indices[rows]]
         _refuse_masked(threshold, user[rows], relevant.indices[rows])
         if others is not None:  # seen items are no candidates, and get the score −inf too
-            scores = scores.astype(np.result_type(scores, np.float32))  # a copy
+            scores = scores.astype(np.result_type(scores, np.float32))  # a copy, changed below
             block = slice(others.indptr[start], others.indptr[stop])
             scores[users_of(others[start:stop]), others.indices[block]] = -np.inf
         yield start, stop, scores, threshold
@@ -304,7 +305,7 @@ def _count(
         if classes is not None:
             gone: Any = absent
             if others is not None and np.count_nonzero(absent) == others[start:stop].nnz:
-                gone = others[start:stop]  # a sparse product is faster
+                gone = others[start:stop]  # the same items as a sparse matrix: a faster product
                 gone.data = np.ones(gone.nnz, bool)
             classes[first:last, NEGATIVES] -= (gone.astype(np.float32) @ parts)[row]
         for a in range(first, last, at_once):
@@ -342,7 +343,7 @@ def _refuse_several(what: str, relevant: csr_array) -> None:
 
 
 def _strata_of(strata: Any, relevant: csr_array) -> tuple[Ints, Floats]:
-    """Return the number of each label, and how many negatives are drawn: (users, strata)."""
+    """Return labels as numbers, and the negatives drawn from each stratum: (users, strata)."""
     _refuse_several("strata", relevant)
     pair = isinstance(strata, tuple) and len(strata) == 2 and isinstance(strata[1], Mapping)
     given = checks.array_of("strata", strata[0] if pair else [])
@@ -366,7 +367,7 @@ def _strata_of(strata: Any, relevant: csr_array) -> tuple[Ints, Floats]:
 
 
 def _classes_of(weights: ArrayLike, relevant: csr_array) -> tuple[NDArray[np.float32], Floats]:
-    """Return :func:`classes_of` in single precision; check the weights and the relevant items."""
+    """Check weights and relevant items; return :func:`classes_of` the items in single precision."""
     _refuse_several("weights", relevant)
     array, items = checks.numbers("weights", weights), relevant.shape[1]
     checks.length("weights", array, items, f"a weight for each of the {items:,} items")
@@ -375,7 +376,10 @@ def _classes_of(weights: ArrayLike, relevant: csr_array) -> tuple[NDArray[np.flo
 
 
 def _users_at_once(n_items: int) -> int:
-    """Return the number of users per block, from n_items only, so that rounding is reproducible."""
+    """Return the number of users in a block.
+
+    It depends only on the number of items, so that rounding errors are reproducible.
+    """
     row = 4 * n_items
     return max(_BLOCK // row, min(_FEWEST, _LARGEST // row), 1)
 
@@ -432,7 +436,7 @@ def _is_matrix(given: object) -> bool:
 
 
 def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
-    """Return users' items, in any accepted form, as a sparse matrix of ones with sorted indices."""
+    """Return the items of each user, in any accepted form, as a sparse matrix of ones."""
     if _is_matrix(given):
         if not issparse(given) and given.dtype != bool:
             raise ValueError(f"{name} as an array users × items must hold true and false")

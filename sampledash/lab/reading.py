@@ -25,13 +25,13 @@ from sampledash.types import Flags, Ints
 
 Duplicates = Literal["last", "first", "all"]
 Role = Literal["user", "item", "rating", "time"]
-Chosen = dict[Role, str | None]  # names of columns; None: a usual name, "": no such column
+Chosen = dict[Role, str | None]  # name of a column, None for its usual names, or "" for no column
 
 
 _HEADLESS = ("user", "item", "rating", "timestamp")  # column names for a file without a header
 # A column name in a RecBole file ends with the type of the column, as in user_id:token.
 _TYPE = re.compile(r"(?<=.):(?:token|float|token_seq|float_seq)$")
-_FROM = 1e8  # a time as late as this is in seconds after 1970 or in a smaller unit
+_FROM = 1e8  # a larger number is a time: seconds after 1970, or a smaller unit
 _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep some of its users")
 
 
@@ -121,21 +121,21 @@ def read_interactions(
         with a row for each interaction. Text must be in UTF-8 and may be compressed with gzip. At
         most 256 MiB uncompressed and ten million rows.
     name
-        Name of the file in messages; by default its own name.
+        Name of the file in messages; by default the name of the file.
     user, item, rating, time
         Names of the columns; by default their usual names. ``""`` means that there is no such
         column. In a file without a header line, the columns are called user, item, rating and
         timestamp, in the order that MovieLens uses.
     duplicates
-        Which interactions to use if a user has several with one item: the ``"last"`` or the
-        ``"first"`` in time (in the order of the file if there are no times), or ``"all"``.
+        Which interactions to use if a user has several interactions with one item: the ``"last"``
+        or the ``"first"`` in time (in the order of the file if there are no times), or ``"all"``.
     implicit
         If true, ratings are ignored: only the fact of an interaction counts.
     least_rating
         Lowest rating of the interactions to use; others are left out.
     per_user, per_item
-        Least number of interactions of a user, and of an item. Users and items with fewer are left
-        out, repeatedly, until there are none (k-core).
+        Least number of interactions of a user, and of an item. Users and items with fewer
+        interactions are left out, repeatedly, until no such user or item remains (k-core).
 
     Returns
     -------
@@ -194,8 +194,8 @@ def open_interactions(
 def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
     """Return the names of the columns, and whether the first line is a header line.
 
-    A header line has no numbers, or has a chosen name. Without a header line, columns are named by
-    order, but a column whose first value is a large number is named timestamp.
+    A line is a header if it holds no number, or if it holds a chosen name. Without a header line,
+    columns are named by their order, but a column that begins with a large number is a timestamp.
     """
     cells = [cell.strip() for cell in cells]
     numeric = [checks.is_numeral(cell) for cell in cells]
@@ -252,7 +252,7 @@ _ROLES: dict[Role, cells_of.Role] = {
 
 
 def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
-    """Return a mask of interactions to drop: all but the first or last of a user with an item."""
+    """Return a mask of repeated interactions of a user with an item, except the first or last."""
     order = interactions.in_time if keep_first else interactions.in_time[::-1]
     pair = interactions.user.astype(np.int64) * interactions.n_items + interactions.item
     counts = np.zeros(interactions.size, dtype=bool)
@@ -261,7 +261,7 @@ def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
 
 
 def _core(interactions: Interactions, per_user: int, per_item: int) -> Flags:
-    """Return a mask of the k-core: rare users and items are removed until there are none."""
+    """Return a mask of the k-core: remove users and items with few interactions, repeatedly."""
     current = np.ones(interactions.size, dtype=bool)
     while True:
         users = np.bincount(interactions.user[current], minlength=interactions.n_users) >= per_user

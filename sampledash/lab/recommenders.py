@@ -1,4 +1,4 @@
-"""Recommenders: each has a name, hyperparameters ("knobs"), a text form and a training function."""
+"""Recommenders, which have a name, hyperparameters ("knobs"), a text form, a training function."""
 
 import json
 import re
@@ -195,7 +195,7 @@ def _ials(data: Interactions, seed: int, alpha: float, reg: float, **size: Any) 
 def regression(
     data: Interactions, seed: int, rm: float, reg: float, wm: float = 0.0, **options: Any
 ) -> Part[Factors]:
-    """Train AllRank-Regression; predicted rating: rm + score.
+    """Train AllRank-Regression, whose predicted rating is ``rm`` plus the score.
 
     ``options`` are those of :func:`~sampledash.lab.factors.weighted_als`.
     """
@@ -204,7 +204,7 @@ def regression(
 
 
 def _relevant(data: Interactions) -> Any:
-    """Return ones (CSR) at pairs with the highest rating; without ratings, at all taken pairs."""
+    """Return ones (CSR) at pairs with the highest rating or, without ratings, at all pairs."""
     if data.rating is None:
         return with_data(data.matrix, np.ones(data.matrix.nnz))
     pairs = data.matrix.tocoo()

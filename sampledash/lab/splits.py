@@ -146,10 +146,10 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
     Notes
     -----
     A user with no more interactions than the number held out stays in training and is not tested.
-    With ``latest``, users without an earlier interaction are not tested, because nothing is known
-    about them. Interactions at equal times keep the order of the file, even if ``latest`` cuts
-    between them. ``halved`` divides the held-out interactions of all users together, as in section
-    6.1 of Steck (2010), so that not every user is tested.
+    With ``latest``, users without a training interaction are not tested, because nothing is known
+    about them. Interactions at equal times are in the order of the file; ``latest`` may hold out
+    only some of them. ``halved`` divides the held-out interactions of all users together, as in
+    section 6.1 of Steck (2010), so that not every user is tested.
     """
     require_interactions(interactions)
     rule = rule if isinstance(rule, SplitRule) else parse_split(rule)
@@ -179,7 +179,7 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
 
 
 def _kept(size: int, percent: float) -> int:
-    """Return how many interactions come before the last ``percent`` % of them, at least one."""
+    """Return how many of ``size`` interactions are not in the last ``percent`` %: at least one."""
     return max(size - max(round(size * percent / 100), 1), 1)
 
 

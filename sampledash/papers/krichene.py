@@ -50,18 +50,18 @@ _TOP_HEAVY = ["Recall@10", "NDCG@10", "AP"]
 _DRAWN = 99  # number of sampled negatives in section 4.2 of the paper
 _CLOSE = 0.005  # in Figure 2 of the paper, curves that differ by less look equal
 
-#: A number matches if it is off by at most the rounding error plus this many standard errors.
+#: A number matches if its difference is at most the rounding error plus this many standard errors.
 ERRORS = 2.0
 
-#: Why cells do not match, by a pattern of their names; the first pattern that fits counts.
+#: Pattern of names of cells -> why these cells do not match. The first pattern that fits is used.
 REASONS: dict[str, str] = dict(pd.read_csv(_HERE / "reasons.csv").to_numpy().tolist())
 
 
 class Reproduction(NamedTuple):
     """The settings that reproduce a table of the paper, and the number of its printed decimals.
 
-    Each of the ``runs`` draws ``m`` negatives per instance by the ``scheme``; corrections are
-    fitted to sampling with replacement, at the mean n of the rank sets in ``example``.
+    Each of the ``runs`` draws ``m`` negatives per instance by the ``scheme``. Corrections are
+    fitted for sampling with replacement and for the mean n of the rank sets in ``example``.
     """
 
     example: str
@@ -103,10 +103,10 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
     """Compute every cell of a table exactly and compare it with the printed number.
 
     ``load`` returns the bundled rank sets by name: :func:`sampledash.example`. The result has the
-    columns of :func:`cells` and these: ``ours`` and ``our_std``, the computed value and the exact
-    standard deviation of one run, in the units of the cell; ``difference``, ours minus the printed
-    number; ``allowed``, the largest difference that matches; ``matched``, whether all numbers of
-    the cell match; ``reason``, a text that explains a cell that does not match.
+    columns of :func:`cells`, and further columns: ``ours`` and ``our_std``, the computed value and
+    the exact standard deviation of one run, in the units of the cell; ``difference``, the computed
+    value minus the printed number; ``allowed``, the largest difference that matches; ``matched``,
+    whether all numbers of the cell match; ``reason``, why a cell does not match.
 
     The allowed difference is the rounding error plus two standard errors: of the mean over runs, of
     the number of runs in the right order (Table 4), or of one random order of ties (exact metrics).
@@ -156,17 +156,18 @@ def _reason(cell: str) -> str:
     return next((text for cells, text in REASONS.items() if re.fullmatch(cells, cell)), "")
 
 
-#: Results by name. A statement has our number, and whether the statement holds. Other names have a
-#: number or a text that replaces ``$name`` in the text file.
+#: Results by name. The result of a statement is our number, and whether the statement holds. Other
+#: results are numbers or texts that replace ``$name`` in the text file.
 Values = Mapping[str, Any]
 
 
 def statements(paper: str, values: Values) -> pd.DataFrame:
     """Return a table of the statements of a paper, each with our number from ``values``.
 
-    The file ``paper``.txt has a block ``[name] where: quote`` for each statement. The text after
-    ``ours:`` describes our number, the text after the optional ``note:`` why the statement holds or
-    not. Wrapped lines are indented, and ``$x`` is replaced by ``values["x"]``.
+    The file ``paper``.txt has a block ``[name] where: quote`` for each statement. In a block, the
+    text after ``ours:`` describes our number. An optional text after ``note:`` says why the
+    statement holds or does not hold. Wrapped lines are indented, and ``$x`` is replaced by
+    ``values["x"]``.
     """
     rows, text = [], (_HERE / f"{paper}.txt").read_text(encoding="utf-8")
     for block in re.split(r"\n(?=\[)", text.strip()):
@@ -225,7 +226,8 @@ def _sampled() -> Values:
     bias = []
     for m in (1, 10, 100, 1000):
         seen = auc(np.arange(1, m + 2), m + 1)
-        # Sum over sampled ranks, because the closed form of the expected AUC assumes no bias.
+        # Sum over sampled ranks: the closed form of the expected AUC presupposes the tested claim
+        # that AUC has no bias.
         for scheme in (WITH, _WITHOUT):
             bias.append(_most(Sampling(_N, m, scheme).pmf(ranks) @ seen - auc(ranks, _N)))
     recall = expected("Recall@10", ranks, Sampling(_N, 1000, WITH))
@@ -358,8 +360,9 @@ def _by_column(table: pd.DataFrame, what: str = "ours") -> pd.DataFrame:
 def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
     """Check the paper's statements in section 6.1 and about Figure 5."""
     x, z = by["X"], by["Z"]
-    # ``worst`` is the number of users whose item Z ranks in the last 1 %, if it is last among tied
-    # items; ``drawn`` is the expected number in the last 10 %, if ties are in random order.
+    # ``worst`` is the number of users whose relevant item is in the last 1 % of the list of Z, if
+    # the item is last among tied items. ``drawn`` is the expected number in the last 10 %, if ties
+    # are in random order.
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]

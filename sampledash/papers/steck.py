@@ -1,11 +1,13 @@
 """Checks of the numbers and formulas of Steck (KDD 2010) that can be checked without ratings.
 
-In the paper, rank N is the best; here rank 1 is, as in the whole package. TOPK and ATOP are metrics
-(:class:`sampledash.Metric`) of the share x = (r - 1) / (N - 1) of other items above an item.
+In the paper, rank N of N items is the best rank. In this package, rank 1 is the best. TOPK and ATOP
+are metrics (:class:`sampledash.Metric`). They are functions of x = (r - 1) / (N - 1), the share of
+the other items that are above an item of rank r.
 
-Of N - 1 other items, m = Ñ - 1 are sampled. An item of rank r is a hit of TOPK(j/m) if at most j of
-them are above it, that is, if the (j+1)-th best of them is at a place T >= r among the N - 1 items.
-So sampled TOPK is Recall@T with a random cutoff T, whose mean is E[T] = (j + 1) N / Ñ.
+Of the N - 1 other items, m = Ñ - 1 are sampled. An item of rank r is a hit of TOPK(j/m) if at most
+j sampled items are above it, that is, if the (j+1)-th best sampled item is at position T >= r among
+the N - 1 items. So sampled TOPK is Recall@T with a random cutoff T, whose mean is
+E[T] = (j + 1) N / Ñ.
 
 References
 ----------
@@ -33,8 +35,8 @@ WITHOUT: Scheme = "without-replacement"
 TABLE_3 = {"integrated model": (6.7, 15.7, 43.0), "AllRank-Regression": (9.3, 23.3, 64.8)}
 
 
-#: Table 2 of Steck (2010), on MovieLens 1M. Columns: objective, our system and recommender, ATOP on
-#: both held-out halves.
+#: Table 2 of Steck (2010), on MovieLens 1M. Columns: objective, name and text of our recommender,
+#: ATOP on both held-out halves.
 TABLE_2 = pd.read_csv(Path(__file__).with_suffix(".csv"))
 
 #: Allowed difference of ATOP: the rounding error plus two standard deviations of at most 0.005.
@@ -42,12 +44,15 @@ ALLOWED = 0.0005 + 2 * 0.005
 
 
 def match_table_2(load: Load) -> pd.DataFrame:
-    """Compare the printed ATOP on the test half with that of the bundled ranks, from ``load``.
+    """Compare the printed ATOP on the test half with the ATOP of the bundled ranks.
+
+    ``load`` returns the bundled rank sets by name: :func:`sampledash.example`.
 
     Returns
     -------
     A row for each recommender: ``objective``; ``recommender``, as text; the paper's ``validation``
-    and ``printed`` (test) ATOP; ``ours``; whether it ``matched`` within :data:`ALLOWED`.
+    and ``printed`` (test) ATOP; our ATOP, ``ours``; and ``matched``, whether the difference from
+    ``printed`` is at most :data:`ALLOWED`.
     """
     sets = {ranks.system: ranks for ranks in load("movielens-steck")}
     table = TABLE_2.rename(columns={"test": "printed"})
@@ -58,14 +63,14 @@ def match_table_2(load: Load) -> pd.DataFrame:
 def observed_means(
     values: Floats, chance: ArrayLike, repeats: int, rng: np.random.Generator
 ) -> Floats:
-    """Simulate which relevant items of a user are observed; return the means of their measures.
+    """Simulate which relevant items of a user are observed; return mean metrics of these items.
 
-    ``values`` has shape (measures, relevant items). Each item is observed with probability
-    ``chance``, above 0. The result has shape (repeats, measures), with NaN where no item was
-    observed: the user is then not in the test set.
+    ``values`` are the metrics of all relevant items, shape (metrics, relevant items). Each item is
+    observed with probability ``chance``, above 0. The result has shape (repeats, metrics). It is
+    NaN where no item was observed, because the user is then not in the test set.
 
-    Whether irrelevant ratings are observed does not matter, because ranks are among all items: the
-    paper's second assumption is not needed.
+    Whether irrelevant items are observed does not matter, because items are ranked among all items.
+    The second assumption of the paper is therefore not needed.
     """
     seen = (rng.random((repeats, values.shape[1])) < np.asarray(chance)).astype(np.float64)
     number = seen.sum(axis=1, keepdims=True)
@@ -73,12 +78,13 @@ def observed_means(
 
 
 def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> pd.DataFrame:
-    """Simulate a user to check eq. 6-7 of Steck, or what happens if their assumption is violated.
+    """Simulate a user to check eq. 6-7 of Steck, and the bias if their assumption is violated.
 
-    If relevant ratings are missing at random, the measures of the observed relevant items, ranked
-    among *all* items, estimate those of all relevant items without bias. The user's relevant items
-    have the ranks 1, 3, 7, 13, ... of 1,000. On average a third is observed, the best-ranked item
-    ``times`` as often as the worst, with even steps in between; at random if ``times`` = 1.
+    If relevant ratings are missing at random, the metrics of the observed relevant items, ranked
+    among *all* items, estimate the metrics of all relevant items without bias. The user's relevant
+    items have the ranks 1, 3, 7, 13, ... of 1,000. On average a third of these items is observed.
+    The best-ranked item is observed ``times`` as often as the worst-ranked item, with even steps in
+    between. If ``times`` = 1, ratings are missing at random.
 
     Returns
     -------
@@ -137,7 +143,8 @@ def _sampled(x: RankSet) -> Values:
     few, many = (expected_mean("TOPK@0", x, m, scheme=WITHOUT) for m in (100, 1000))
     n, atop = 30, parse_metric("ATOP")
     ranks = np.arange(1, n + 1)
-    # Sum over sampled ranks, because the closed form of the expected ATOP assumes no bias.
+    # Sum over sampled ranks: the closed form of the expected ATOP presupposes the tested claim that
+    # ATOP has no bias.
     off = [
         Sampling(n, m, WITHOUT).pmf(ranks) @ atop(np.arange(1, m + 2), m + 1) - atop(ranks, n)
         for m in range(1, n)
@@ -183,7 +190,8 @@ def _numbers() -> Values:
     t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))
     best, rival = TABLE_3["AllRank-Regression"], TABLE_3["integrated model"]
     top, few, two = (100 * (b / r - 1) for b, r in zip(best, rival, strict=True))
-    # The rival's printed TOPK(2 %), 43 %, may be rounded from 43.5 %: the gain is then ``low`` %.
+    # The printed TOPK(2 %) of the other model, 43 %, may be rounded from 43.5 %. The gain over this
+    # model is then only ``low`` %.
     low = 100 * (best[2] / 43.5 - 1)
     netflix, movielens = 0.01, 1e6 / (3_900 * 6_040)
     weight = 0.05 * (1 - movielens) / movielens

@@ -74,7 +74,7 @@ def html_text(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text escaped so that Streamlit shows it unchanged, even Markdown and web addresses."""
+    """Return text escaped so that Streamlit shows it unchanged, without Markdown or links."""
     text = text.replace("://", ":\u2060//").replace("www.", "www\u2060.")
     for sign in "\\`*_{}[]<>#|~$:":
         text = text.replace(sign, "\\" + sign)
@@ -82,7 +82,7 @@ def escaped(text: str) -> str:
 
 
 def short_name(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return a name; a long name loses its middle, because names often differ at their ends.
+    """Return a name, shortened if necessary: the middle is cut, because names differ at their ends.
 
     Examples
     --------

@@ -14,34 +14,37 @@ from sampledash.report.templates import Sentences
 from sampledash.sampled_rank_sets import READINGS
 
 say = Sentences(Path(__file__).with_suffix(".jinja"))
-# For each verdict on the order of systems in a page's headline: its icon and its colour.
+# Verdict on the order of systems in a page's headline -> icon and colour of the verdict.
 VERDICTS = {
     "decided": (":material/check_circle:", "green"),
     "if falling": (":material/rule:", "orange"),
     "cannot tell": (":material/help:", "gray"),
 }
-# Why a page shows another estimator than the user has chosen.
+# Reasons for which a page shows another estimator than the user has chosen.
 Reason = Literal["contradicted", "n", "m", "range", "adaptive"]
 
 
 def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
     """Return sentences on systems whose number of negatives m depends on the rank.
 
-    ``chance`` is the p-value of this dependence, or None if the data say that the drawn negatives
-    decided m.
+    ``chance`` is the p-value of this dependence. It is None if the data state that the drawn
+    negatives decided m.
     """
     evaluations = None if chance is None else round(1 / max(chance, 1e-6))
     return say.goes_with_rank(systems, evaluations)
 
 
 def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:
-    """Return a sentence: each system's estimate if m was fixed, and if the drawn items set m."""
+    """Return a sentence on two estimates of each system, because it is unknown how m was set.
+
+    One estimate is valid if m was fixed, the other if the drawn negatives decided m.
+    """
     named = [(short_name(name), estimates) for name, estimates in values.items()]
     return say.by_reading(named, READINGS, method)
 
 
 def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[str]:
-    """Yield a warning for each of n and m (numbers by system) that differs between systems."""
+    """Yield a warning if n differs between systems, and if m does; both are given by system."""
     for symbol, sizes in {"n": n, "m": m}.items():
         low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         if sizes[low] != sizes[high]:
@@ -49,9 +52,10 @@ def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[
 
 
 def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
-    """Return a key of :data:`VERDICTS`: do the ranges of differences decide the order of each pair?
+    """Return a key of :data:`VERDICTS`, which says whether the order of every pair is decided.
 
-    ``falling`` assumes that no rank is more frequent than a better rank; ``free`` assumes nothing.
+    An order is decided if the range of the pair's difference excludes 0. ``free`` are the ranges
+    without assumption; ``falling`` assumes that no rank is more frequent than a better rank.
     """
     if decided(free) == len(free):
         return "decided"
@@ -68,8 +72,8 @@ def sentence(
 ) -> str:
     """Return the headline of a page of estimates, in at most 25 words.
 
-    ``word`` is a key of :data:`VERDICTS`; ``values`` are estimates by ``method``, one per system;
-    ``range_of_first`` is used for a single system only.
+    ``word`` is a key of :data:`VERDICTS`, and ``values`` are the estimates of the systems by
+    ``method``. ``range_of_first``, the range of the first system, is used only for a single system.
     """
     if len(systems) == 1:
         estimate = say.estimated(method, values[0])
@@ -89,10 +93,13 @@ def span(low: float, high: float) -> str:
 
 
 def best_gamma(table: pd.DataFrame, metric: str) -> str:
-    """Return a sentence that compares the γ of smallest error with that in the first row, 1/|D|."""
+    """Return a sentence that compares the γ with the smallest error with the suggested γ, 1/|D|.
+
+    The suggested γ is in the first row of ``table``; |D| is the number of instances.
+    """
     return say.best_gamma(metric, table.iloc[int(table["mse"].argmin())], table.iloc[0])
 
 
 def price_of_gamma(table: pd.DataFrame) -> str:
-    """Return a sentence on the correction with smallest γ: largest value, condition number."""
+    """Return a sentence on what the smallest γ costs: largest value, condition number."""
     return say.price_of_gamma(table.iloc[int(table["gamma"].argmin())])

@@ -27,7 +27,7 @@ MOST_ROWS = 200  # tables end after this many rows, because long tables are hard
 
 @cache
 def _reports() -> Any:
-    """Return the module of the template, which has a macro for each report."""
+    """Return the loaded template, which has a macro for each report."""
     functions = html_text, on_one_line, printed, beware, paragraph, bibtex, python_script
     return template(
         Path(__file__).with_suffix(".jinja"),
@@ -51,7 +51,7 @@ def html_report(
     Figures are Plotly figures for a light background, each with its title; the script of Plotly is
     included once. If ``tables`` is None, the report shows the means and the verdict; long tables
     end after 200 rows. The ``legend`` is HTML that explains the lines of the pictures. Names are
-    always written as plain text, and a policy in the file forbids every request.
+    written as plain text, and a content security policy forbids all requests to the network.
     """
     if tables is None:
         # A report is about a single correction, and the settings give its name. So drop the column.
@@ -70,7 +70,7 @@ def exact_report(
     tables: Mapping[str, pd.DataFrame],
     k: int,
 ) -> str:
-    """Return an HTML report on ranks of which some are only known to be larger than ``k``."""
+    """Return an HTML report on truncated lists: ranks above ``k`` are unknown."""
     title = f"Exact metrics of {one_line(source) or 'ranks'}"
     filled = {name: table for name, table in tables.items() if len(table)}
     script = exact_script(source, python, metrics)

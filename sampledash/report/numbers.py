@@ -7,7 +7,7 @@ import numpy as np
 
 from sampledash import checks
 
-_NOISE = 1e-12  # a value is written as exactly 1 if it differs from 1 by no more than this
+_NOISE = 1e-12  # a value that differs from 1 by at most this rounding error is written as 1
 SAME = 1e-9  # values that differ by less than this are written as equal
 MOST_NAMED = 3  # largest number of systems that a sentence names one by one
 
@@ -64,9 +64,10 @@ def unbroken(text: str) -> str:
 
 
 def rounded(value: float, *, chance: bool = False) -> tuple[str, str]:
-    """Return a share in percent with two decimals, after ``<`` or ``>`` if rounding would mislead.
+    """Return a sign (``<``, ``>`` or none) and a share, written in percent with two decimals.
 
-    Only exactly 0 and 1 are written as 0 and 1; with ``chance`` (a probability), not even these.
+    A share that would be rounded to 0 or 1, although it is not equal to 0 or 1, gets a sign. If
+    ``chance``, the share is a probability, and even exact values 0 and 1 get a sign.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def percent(value: float, *, chance: bool = False, unit: str = "%") -> str:
 
 
 def in_runs(value: float) -> str:
-    """Write a probability in percent, but neither as 0 % nor as 100 %.
+    """Write a probability in percent, but never as 0 % or 100 %, which would claim certainty.
 
     Examples
     --------

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 _HERE = Path(__file__).parent
-#: Titles of the bundled examples whose ranks come from the data set MovieLens, which is then cited.
+#: Titles of the bundled examples that use the data set MovieLens; the paragraph then cites it.
 _MOVIELENS = {entry.title for entry in EXAMPLES.values() if "MovieLens" in entry.title}
 # The paragraph gives the values of all systems if there are at most _SYSTEMS systems and _VALUES
 # values, and names all pairs if there are at most _PAIRS pairs. Names longer than _LONGEST
@@ -39,10 +39,10 @@ _SYSTEMS, _VALUES, _PAIRS, _LONGEST = 4, 6, 3, 60
 def paragraph(findings: Pairs, *, latex: bool = False) -> str:
     r"""Return four or five sentences for a paper's evaluation section.
 
-    They give the setting with the values of the full ranking, the expected values of the sampled
-    metric, the m from which the sampled order is right, the probability that one run shows the true
-    order, and what these numbers do not say. All numbers come from ``findings``. In LaTeX, names
-    are escaped, and citations use the keys of :func:`bibtex`.
+    The sentences give the setting and the metrics of the full ranking, the expected sampled
+    metrics, the m from which the sampled order is right, the probability that one run shows the
+    true order, and what these numbers do not say. All numbers come from ``findings``. In LaTeX,
+    names are escaped, and citations use the keys of :func:`bibtex`.
     """
     return " ".join(_template(latex).render(_facts(findings), f=findings, latex=latex).split())
 
@@ -89,7 +89,7 @@ def _template(latex: bool) -> Template:
 
 
 def _facts(f: Pairs) -> dict[str, Any]:
-    """Return the variables of the paragraph's template besides ``f``: names and numbers."""
+    """Return the names and numbers that the paragraph's template uses, in addition to ``f``."""
     sets, distinct = f.sets, f.protocol.design.distinct
     n = np.concatenate([x.n for x in sets])
     # ``rows`` are the pairs of systems that are not tied on the full ranking. ``turned`` marks the
@@ -142,7 +142,7 @@ def _facts(f: Pairs) -> dict[str, Any]:
 
 
 def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], int]]:
-    """Return each metric's name, its (mean, system) pairs, best first, and how many are best."""
+    """Return for each metric its name, the (mean, system) pairs, best first, and how many tie."""
     table = []
     for metric, column in zip(f.metrics, means.T, strict=True):
         values = [(column[i], f.systems[i]) for i in np.argsort(-column, kind="stable")]
@@ -151,7 +151,7 @@ def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], 
 
 
 def _few_pairs(rows: pd.DataFrame, first: str, second: str) -> list[tuple[str, str]]:
-    """Return the two systems of each pair, or no systems if there are more than _PAIRS pairs."""
+    """Return the names of the systems of each pair, or no names for more than _PAIRS pairs."""
     return list(zip(rows[first], rows[second], strict=True)) if len(rows) <= _PAIRS else []
 
 

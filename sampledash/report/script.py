@@ -1,4 +1,4 @@
-"""Write a Python script that prints the numbers that a page shows, and uses only the public API.
+"""Write a Python script that prints the numbers of a page, by the public API of the package.
 
 The templates are ``script.py.jinja`` and ``exact_script.py.jinja``.
 """
@@ -25,8 +25,8 @@ def python_script(findings: Pairs) -> str:
     """Write a Python script that prints the numbers of ``findings``.
 
     The script prints exact means, expected sampled means with their standard deviation in one run,
-    and the verdict. It reads files from the folder in which it runs. Names of systems occur in the
-    code only in ``findings.python``, where they are quoted.
+    and the verdict. It reads files from the folder in which it runs. The names of systems cannot
+    inject code: they occur only in ``findings.python``, where they are quoted.
     """
     options = _options(findings.protocol)
     reading = {name: options[name] for name in ("ties", "weighting") if name in options}
@@ -57,7 +57,7 @@ def _options(protocol: Protocol) -> dict[str, Any]:
 
 
 def _correction(recipe: Correction) -> str:
-    """Return a correction as a Python expression: its name, or a call if it has its own prior."""
+    """Return a correction as a Python expression: its name or, with the user's prior, a call."""
     if recipe.prior is None:
         return repr(str(recipe))
     more = "" if recipe.gamma is None else f"gamma={recipe.gamma!r}, "

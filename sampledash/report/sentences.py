@@ -42,7 +42,7 @@ def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
 
 
 def negatives(m: int, kind: str = "") -> str:
-    """Return ``100 negatives`` or ``1 negative``; ``kind`` precedes it: ``1 sampled negative``."""
+    """Return text such as ``100 negatives`` or, with a ``kind``, ``1 sampled negative``."""
     return counted(m, f"{kind} negative".strip())
 
 
@@ -114,7 +114,7 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
 
 
 def other_metrics(findings: Pairs, x: int) -> str:
-    """Return the worst state of every metric other than metric ``x``: ``Also wrong: NDCG.``."""
+    """Return the states of the other metrics than metric ``x``, such as ``Also wrong: NDCG.``."""
     worst, sentences = findings.states.min(axis=1), []
     for code, state in enumerate(CODES):
         names = [str(findings.metrics[y]) for y in np.flatnonzero(worst == code) if y != x]

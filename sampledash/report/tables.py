@@ -24,9 +24,9 @@ from sampledash.report import escape
 from sampledash.report.numbers import listed, rounded
 from sampledash.sampling import Sampling
 
-# Name of a column in sampledash's own tables -> its header, the kind of its content, and columns
-# that the table must have besides; the last such row holds. A column of the kind "any" may have
-# different content in different tables: its values give the kind.
+# Name of a column in the package's own tables -> candidates for header, kind of content, and
+# columns that the table must also have. The last candidate whose columns the table has is used. If
+# the kind is "any", the values of the column decide.
 _COLUMNS: dict[str, list[tuple[str, str, set[str]]]] = {}
 _ROWS = pd.read_csv(Path(__file__).with_suffix(".csv"), keep_default_na=False).to_numpy().tolist()
 for _name, _content, _header, _others in _ROWS:
@@ -39,7 +39,7 @@ _SYMBOL = re.compile(r"(?<!\w)[mnkpγ](?!\w)")
 
 
 class Column(NamedTuple):
-    """A column of a table as it is printed, not yet escaped for Markdown, LaTeX or HTML.
+    """A column of a table in rounded text, which is not yet escaped for Markdown, LaTeX or HTML.
 
     ``header`` includes the unit; ``ours`` is true if sampledash, not a user, named the column. In
     ``cells``, numbers have a plain minus sign, and a missing value is ``""``.
@@ -53,7 +53,7 @@ class Column(NamedTuple):
 
 
 def columns_of(table: pd.DataFrame) -> list[tuple[str, list[Any]]]:
-    """Return the name and the values of each column; an index other than row numbers comes first.
+    """Return name and values of each column; an index that is not row numbers is the first column.
 
     A column of intervals becomes two columns, whose names end in ``_low`` and ``_high``.
     """
@@ -83,7 +83,7 @@ def as_csv(table: pd.DataFrame) -> str:
 
 
 def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
-    """Return ranks as a table for :func:`read_rank_sets`, without columns of default values."""
+    """Return ranks as a table for :func:`read_rank_sets`; leave out columns of default values."""
     parts = []
     for ranks in sets:
         pairs = zip(ranks.ranks.tolist(), ranks.beyond.tolist(), strict=True)
@@ -107,7 +107,7 @@ def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
 
 
 def _groups(sets: Sequence[RankSet], ranks: RankSet, name: str) -> list[str] | None:
-    """Return texts of the classes or strata of the rows; None unless all rank sets have them."""
+    """Return the classes or strata (``name``) of each rank as text; None if a rank set has none."""
     if any(getattr(x, name) is None for x in sets):
         return None
     return [classes_text(x) for x in getattr(ranks, name)]
@@ -122,7 +122,7 @@ def _guarded(value: Any) -> str:
 
 
 def _field(text: str) -> str:
-    # The csv module would, in some versions of Python, leave a lone carriage return unquoted.
+    # In some versions of Python, the csv module does not quote a carriage return without newline.
     plain = text == text.strip() and not any(c in text for c in ',"\n\r')
     return text if plain else '"' + text.replace('"', '""') + '"'
 
@@ -130,8 +130,8 @@ def _field(text: str) -> str:
 def printed(table: pd.DataFrame) -> list[Column]:
     """Return the columns of a table as rounded text, such as shares in percent with two decimals.
 
-    Sampledash's own columns are printed as their names require, other numbers as shares if no
-    absolute value exceeds 1, else as whole numbers or with two decimals.
+    The names of the package's own columns decide how these are printed. Other numbers are printed
+    as shares if no absolute value exceeds 1, otherwise as whole numbers or with two decimals.
     """
     columns = columns_of(table)
     names, made = {name for name, _ in columns}, []
@@ -227,14 +227,14 @@ def as_latex(table: pd.DataFrame) -> str:
 
 
 def _tex_number(cell: str) -> str:
-    r"""Return a rounded number in TeX; one with a sign, as in -1.26 or <0.01, is in math mode."""
+    r"""Return a rounded number in TeX; a number with a sign (-1.26, <0.01) is in math mode."""
     return f"${cell}$" if cell[:1] in ("-", "<", ">") else cell
 
 
 def vector_csv(fit: Fit) -> str:
     """Write a corrected metric as CSV: a comment with the settings, then ``sampled_rank,value``.
 
-    Values have 17 significant digits, so that a reader gets exactly the same numbers.
+    Values have 17 significant digits, so that a program that reads them gets the same numbers.
     """
     recipe, sampling = fit.correction, fit.sampling
     head = f"# metric = {fit.metric}, {sampling}, correction = {recipe}"

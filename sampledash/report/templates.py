@@ -31,7 +31,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
 class Sentences:
     """The sentences of a template file: one method per macro, which returns text on one line.
 
-    Lines of the file may break between any two words, because the line breaks are removed.
+    The lines of the file may be broken between any two words: line breaks are removed.
     """
 
     def __init__(self, file: Path, **names: Any) -> None:
@@ -60,7 +60,7 @@ def template(file: Path, **names: Any) -> Template:
 
 @cache
 def inline(text: str, **names: Any) -> Template:
-    """Return a template, with filters and constants ``names``; undefined names raise an error."""
+    """Return a template with ``names`` as filters and constants; undefined names raise an error."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)
