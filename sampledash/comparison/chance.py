@@ -8,9 +8,10 @@ all values of D with a non-negligible probability. The Fourier series of a squar
           \frac{\operatorname{Im} \varphi(2 \pi k / L)}{k} - \frac12 P(D = 0).
 
 The series is exact at any skewness, except for tails beyond the period, and ends where
-:math:`\varphi` is negligible. If :math:`\varphi` never is (few or rare hits), its high frequencies
-give P(D = 0), and the series is tapered: its terms at high frequencies are reduced. Compared with
-16 times as many frequencies, the result is usually off by 2e-6, at most by 2e-4 (100 random cases).
+:math:`\varphi` is negligible. With few or rare hits, :math:`\varphi` is nowhere negligible: its
+high frequencies then give P(D = 0), and the series is tapered (its terms at high frequencies are
+reduced). Compared with 16 times as many frequencies, the result is usually off by 2e-6, and at most
+by 2e-4 (100 random cases).
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -41,10 +42,10 @@ _STAGES = (0, 48, 512, 2048, 8192)
 _ALWAYS = 2048
 _ROOM = 1 << 25
 _ENOUGH = 512  # smallest number of frequencies after which the Fourier series may be cut off
-# Largest length of the discrete Fourier transform in ``by_lumps``, which returns None if it needs a
-# longer one.
+# Largest length of the discrete Fourier transform in ``by_lumps``. If a longer transform is needed,
+# ``by_lumps`` returns None.
 _TURNS = 128
-_ROUNDED = 1e-6  # a standard deviation times a frequency below this is 0 up to rounding errors
+_ROUNDED = 1e-6  # a smaller product of standard deviation and frequency is a rounding error of 0
 _FAINT = 1e-6  # a product of two characteristic functions with a smaller modulus is negligible
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
 # Pairs share frequencies if their standard deviations are within this factor of the largest one.
@@ -79,14 +80,16 @@ def probability_of_order(
 
     Notes
     -----
-    If items can only hit or miss, the distribution of the number of hits is exact, up to 20,000
-    instances. Otherwise, with one relevant item per instance, or a metric of the best item only,
-    the distribution of the mean is exact if the mean takes few values; else its characteristic
-    function is inverted, which is accurate at any skewness (a rare value much larger than all
-    others is counted separately), or, without noticeable skewness, the normal distribution is used.
-    With several relevant items, 20,000 runs (fewer if a run takes long) are simulated below 30
-    instances or up to 200 relevant items; else the mean is taken as normal, with the exact mean and
-    variance.
+    If items can only hit or miss, the distribution of the number of hits is computed exactly, up to
+    20,000 instances. Otherwise there are two cases:
+
+    * One relevant item per instance, or a metric of the best item only. If the mean takes few
+      values, its distribution is computed exactly. If not, the normal distribution is used without
+      noticeable skewness; with skewness, the characteristic function is inverted, where a rare
+      value much larger than all others is counted separately.
+    * Several relevant items. Below 30 instances or up to 200 relevant items, 20,000 runs are
+      simulated (fewer if a run takes long). Otherwise the mean is taken as normal, with the exact
+      mean and variance.
     """
     check_sets(sets)
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
@@ -113,7 +116,8 @@ def pair_chances(
     runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
     known = None
     if any(run.counts_items for row in runs for run in row):
-        # Compute mean and variance of each item for all metrics together; runs reuse the means.
+        # Compute the mean and variance of each item for all metrics together, which saves time, and
+        # let the runs use these means.
         everyone = [ranks.counted(protocol.ties) for ranks in sets]
         known = moments_of_systems(metrics, everyone, m, protocol)
         runs = [
@@ -144,7 +148,10 @@ def pair_chances(
 def _chances_of_sums(
     runs: Sequence[Run], first: Ints, second: Ints, means: Floats, deviations: Floats
 ) -> Floats:
-    """Return P(first mean > second mean) by a normal distribution or, if inaccurate, inversion."""
+    """Return P(first mean > second mean), by a normal distribution if this is accurate enough.
+
+    Otherwise, invert the characteristic function of the difference.
+    """
     difference = means[first] - means[second]
     deviation = np.hypot(deviations[first], deviations[second])
     units = np.array([run.half_unit for run in runs])
@@ -171,9 +178,9 @@ def _chances_above(
     """Return P(mean of ``first`` run > mean of ``second`` run + shift) for each pair of indices.
 
     The mean of a run must be a sum over independent items or over hits, with whole instance counts.
-    ``difference`` is the expected difference of the means minus ``shift``, ``deviation`` the
-    standard deviation of the difference, not 0. ``shift`` is half the distance of neighbouring
-    values if both means have the same evenly spaced values, else 0.
+    ``difference`` is the expected difference of the means minus ``shift``, and ``deviation`` is the
+    standard deviation of the difference, above 0. If both means have the same evenly spaced values,
+    ``shift`` is half the distance of neighbouring values; otherwise it is 0.
     """
     chances = np.empty(len(first))
     left = np.arange(len(first))
@@ -185,7 +192,8 @@ def _chances_above(
         chances[now[~near]] = difference[now[~near]] > 0
         now = now[near]
         whole = [_runs_by_lumps(runs[first[at]], runs[second[at]], shift[at]) for at in now]
-        # Pairs that ``_runs_by_lumps`` cannot compute have NaN and are left for ``inverted``.
+        # ``_runs_by_lumps`` gives NaN for pairs that it cannot compute: ``inverted`` computes
+        # these.
         chances[now] = np.array(whole, dtype=np.float64)
         now = now[np.isnan(chances[now])]
         if len(now):
@@ -252,7 +260,7 @@ def normal_chances(
 
 
 def common_step(first: Floats | float, second: Floats | float) -> Floats:
-    """Return the continuity correction of a difference of means: that of both if equal, else 0."""
+    """Return the continuity correction of a difference: that of the two means if equal, else 0."""
     return np.where(np.abs(np.subtract(first, second)) <= 1e-9 * np.asarray(first), first, 0.0)
 
 
@@ -278,20 +286,21 @@ def by_lumps(
 ) -> float | None:
     """Return P(first sum - second sum > shift) if a rare value is much larger than all others.
 
-    Otherwise return None. The sum that contains the large value more often is larger. If both
-    contain it equally often, the other, small values decide; their difference is inverted
-    separately, because it needs higher frequencies.
+    Return None if there is no such rare value. The sum that contains the large value more often is
+    larger. If both sums contain it equally often, the small values decide. The distribution of
+    their difference is inverted separately, because it needs higher frequencies.
 
     Parameters
     ----------
     terms, times
         Distributions of the terms of both sums, and how often each term is added (on average).
     transform
-        Function that returns the difference's characteristic function, shape (phase factors,
-        frequencies). Its arguments are the parts of the terms' characteristic functions that come
-        from the small values and from the large value, each (terms, frequencies), and the phase
-        factors, shape (phase factors, 1). In the first sum, a large value multiplies its part by
-        the phase factor; in the second sum, it divides by the phase factor.
+        Function that returns the characteristic function of the difference of both sums, shape
+        (phase factors, frequencies). Its first two arguments are the parts of the terms'
+        characteristic functions that come from the small values, and from the large value, each
+        (terms, frequencies). The third argument holds the phase factors, shape (phase factors, 1),
+        by which a large value is marked: each large value in the first sum multiplies by the phase
+        factor, and each large value in the second sum divides by it.
     shift
         Half the distance of neighbouring values of the sums, or 0 if they are not evenly spaced.
     """
@@ -320,8 +329,8 @@ def by_lumps(
         return np.asarray(turned(frequencies).mean(axis=0) / oftener[0])
 
     ahead = float(oftener[1 : size // 2].sum())
-    # The characteristic function near 0 gives the standard deviation of the small values'
-    # difference.
+    # The characteristic function near 0 gives the standard deviation of the difference of the sums
+    # of small values.
     near = 1 / ((np.ptp(values[wide:]) + np.ptp(values[:wide])) or 1.0) / np.sqrt(times.sum())
     turned_by = np.sqrt(-2 * np.log(min(float(np.abs(equally(np.array([near]))[0])), 1.0)))
     if turned_by < _ROUNDED:

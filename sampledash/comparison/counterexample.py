@@ -17,10 +17,11 @@ above it in every draw.
   Rational counts come arbitrarily close to such a point; multiplied by their common denominator,
   they are whole numbers of instances.
 
-The search pairs each instance of A with an instance of B. The two ranks of a pair form a gap, of A
-if A has the better rank, else of B. Its length in f (or g) is the difference of f (or g) between
-the ranks. The orders are opposite if the gaps of A are together longer in f and shorter in g than
-those of B; two instances suffice if one gap of A is longer in f and shorter in g than one of B.
+The search pairs each instance of A with an instance of B. The two ranks of a pair form a *gap*: a
+gap of A if A has the better rank, otherwise a gap of B. The length of a gap in f (or g) is the
+difference of f (or g) between the two ranks. The orders are opposite if the gaps of A are together
+longer in f, and shorter in g, than the gaps of B. Two instances suffice if a single gap of A is
+longer in f, and shorter in g, than a single gap of B.
 """
 
 from __future__ import annotations
@@ -39,17 +40,17 @@ from sampledash.types import Floats, Ints
 # Index of a gap, and the number of its copies in the result.
 _Copies = tuple[int, int]
 
-_ALL = 128  # number of candidates up to which every rank is tried
+_ALL = 128  # largest number of candidates for which every rank is tried
 _STEPS = 64  # with more than _ALL candidates, this many logarithmically spaced ranks are tried
 _VISIBLE = 1e-11  # smallest difference of two means that is not a tie
 _PAIRED = 1_000  # ``_multiples`` combines copies of at most this many gaps of A, and of B
-# With more instances than this, a rank set has one row per distinct rank, with its count.
+# If there are more instances, the rank set has a row for each distinct rank, with a count.
 _ROWS = 64
 
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """L gaps: their lengths in f and in g, and their indices among all gaps, each (L,)."""
+    """Gaps: lengths by the exact metric f and the sampled metric g, and indices among all gaps."""
 
     exact: Floats
     sampled: Floats
@@ -59,7 +60,10 @@ class _Gaps:
         return _Gaps(self.exact[keep], self.sampled[keep], self.places[keep])
 
     def front(self, ahead: bool) -> _Gaps:
-        """Return the Pareto front: long in f, short in g for A (``ahead``), the opposite for B."""
+        """Return the Pareto-optimal gaps: for A (``ahead``) gaps that are long in f and short in g.
+
+        For B, these are the gaps that are short in f and long in g.
+        """
         side = 1 if ahead else -1
         order = np.lexsort((side * self.sampled, -side * self.exact))
         value = side * self.sampled[order]
@@ -106,11 +110,11 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
         return None
     slope = ranges[1] / ranges[0]
     if 2 * np.abs(g - g[-1] - slope * (f - f[-1])).max() <= (1 + slope) * _VISIBLE:
-        # If g is affine in f, up to _VISIBLE, no sampled order is the opposite of the exact order.
+        # If g is affine in f (up to the tolerance _VISIBLE), the exact order is never reversed.
         return None
     high, low = np.triu_indices(len(ranks), 1)
-    # Sort the gaps by width, so that among gaps of equal lengths in f and in g, up to rounding, the
-    # narrowest is taken for A and the widest for B.
+    # Sort the gaps by width. Among gaps whose lengths in f and in g are equal up to rounding, the
+    # narrowest is then taken for A, and the widest for B.
     width = np.argsort(low - high, kind="stable")
     high, low = high[width], low[width]
     g = np.round(g, 14)
@@ -139,17 +143,18 @@ def _candidates(metric: Metric, n: int) -> Ints:
 def _clearest(
     ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float]
 ) -> tuple[_Copies, _Copies] | None:
-    """Return a gap of A, longer by the exact metric, and of B, longer by the sampled metric.
+    """Return a gap of A and a gap of B that have opposite orders by exact and sampled metric.
 
-    Of all such gaps, take those that maximise the smaller of the two differences in length, each as
-    a share of its range in ``ranges``. Return None if there are no such gaps.
+    The gap of A is longer by the exact metric, that of B by the sampled metric. Of all such pairs
+    of gaps, take the pair that maximises the smaller of the two differences in length, each as a
+    share of its range in ``ranges``. Return None if there is no such pair.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
     best = np.maximum.accumulate(behind.sampled[order])
 
     def reaches(share: float) -> NDArray[np.bool_]:
-        """Return for each gap of A whether a gap of B differs by >= ``share`` of both ranges."""
+        """Return whether a gap of B differs from each gap of A by ``share`` in both lengths."""
         least = [max(share * whole, 2 * _VISIBLE) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
         return (place >= 0) & (best[place] - ahead.sampled >= least[1])
@@ -160,7 +165,7 @@ def _clearest(
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
-    # Among pairs near the greatest share, take the one whose gaps of A are shortest in g.
+    # Among pairs near the greatest share, take the pair whose gap of A is shortest in g.
     low *= 1 - 1e-3
     able = np.flatnonzero(reaches(low))
     i = int(able[np.argmin(ahead.sampled[able])])
@@ -175,10 +180,11 @@ def _clearest(
 def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
     """Return the fewest copies of a gap of A and of a gap of B that give opposite orders, or None.
 
-    Let the gap of A, p times, have length F in f and G in g, and that of B, q times, F' and G'.
-    The exact and the sampled means of A and B differ by at least v = 1e-11 if p F - q F' and
-    q G' - p G are at least (p + q) v, that is, if q / p lies between (G + v) / (G' - v) and
-    (F - v) / (F' + v). The simplest fraction in between has the smallest p and q.
+    Let a gap of A have the length F in f and G in g, and a gap of B the lengths F' and G'. With p
+    copies of the gap of A and q copies of the gap of B, the exact and the sampled means differ by
+    at least v = 1e-11 if p F - q F' and q G' - p G are at least (p + q) v, that is, if q / p lies
+    between (G + v) / (G' - v) and (F - v) / (F' + v). The simplest fraction in between has the
+    smallest p and q.
     """
     v = _VISIBLE
     ahead, behind = ahead[ahead.exact > v], behind[behind.sampled > v]
@@ -199,7 +205,7 @@ def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
 def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Return the simplest fraction strictly between two positive numbers, by continued fractions.
 
-    Numerator and denominator are infinite if there is none, or none in double precision.
+    Numerator and denominator are infinite if no such fraction exists, or none in double precision.
     """
     numerator, denominator = np.full((2, len(low)), np.inf)
     # The fraction is (a x + c) / (b x + d), x the simplest fraction between ``low`` and ``high``.
@@ -222,7 +228,7 @@ def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
 
 
 def _rank_set(name: str, n: int, *copies: tuple[int, int]) -> RankSet:
-    """Return the rank set of the given pairs: (rank, number of its copies)."""
+    """Return a rank set that holds each given rank as often as its number of copies says."""
     ranks, counts = np.array(copies).T
     if counts.sum() <= _ROWS:
         return RankSet(name, np.repeat(ranks, counts), n)

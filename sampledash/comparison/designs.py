@@ -63,18 +63,20 @@ FULL, STOPPED = "full ranking of fewer instances", "stop when decided"
 _NOTHING = 1e-13
 _REACH = 8.0  # the sign of a difference of more than this many standard errors is certain
 _SUBSETS = 20_000  # all possible samples of instances are enumerated if there are at most this many
-# The normal distribution is used if more instances than this are drawn, and more left out.
+# The normal distribution is used if more than this many instances are drawn, and more than this
+# many are not drawn.
 _MOST = 2_500
-# Differences on instances are tested for a common unit if they have at most this many sizes.
+# If the differences on instances have at most this many sizes, a common unit of them is searched.
 _SIZES = 30
-# A power sum p_k is left out if its fraction in the formula above times D is at most this.
+# A power sum p_k is left out if its factor in the module docstring, times D, is at most this.
 _WEIGHTLESS = 1e-17
-# Frequencies per block: exp(i x f) is a factor for f's block times one for f's place in it.
+# Number of frequencies in a block: exp(i x f) is computed as the product of a factor for the block
+# of f and a factor for the position of f in its block.
 _STEPS = 64
 
 
 class Designs(NamedTuple):
-    """Two tables with the results of all designs at one budget, see :func:`designs`."""
+    """Two tables with the results of all designs at one budget; :func:`designs` describes them."""
 
     errors: pd.DataFrame
     orders: pd.DataFrame
@@ -104,8 +106,9 @@ def designs(
     corrections
         Corrections of the sampled ranks; each is a separate design.
     proxies
-        Map from the name of a proxy, a cheap score by which candidates are ordered for scoring, to
-        the mean of :func:`~sampledash.proxy_cost` over the instances, one number or one per system.
+        A proxy is a cheap score that gives the order in which candidates are scored. The map holds,
+        by the name of the proxy, the mean of :func:`~sampledash.proxy_cost` over the instances: a
+        single number, or a number per system.
     progress
         Called with the share of the work that is done.
     **options
@@ -207,7 +210,7 @@ def designs(
 
 
 class _Sample:
-    """Exact metrics of all instances, in the same order for systems that rank the same ones."""
+    """Exact metrics of all instances; systems of a group have the same instances, in one order."""
 
     def __init__(self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol) -> None:
         self.group, self.values, self.counts, self.off, self.weights = {}, {}, {}, {}, {}
@@ -232,11 +235,14 @@ class _Sample:
         return float(np.sqrt((counts @ off**2) / (total - 1) * (1 / share - 1) / total))
 
     def error(self, i: int, share: float) -> float:
-        """Return the standard error of a mean over a share of instances; NaN below 1 instance."""
+        """Return the standard error of a mean over a share of the instances.
+
+        Return NaN if the share is less than one instance.
+        """
         return self._error(self.off[i], self.counts[i], share)
 
     def chance(self, i: int, j: int, share: float) -> float:
-        """Return P(mean of i > mean of j); systems of the same group share the drawn instances."""
+        """Return P(mean of i > mean of j); systems of a group share the drawn instances."""
         difference = float(self.mean[i] - self.mean[j])
         if self.group[i] == self.group[j]:
             error = self._error(self.off[i] - self.off[j], self.counts[i], share)
@@ -245,8 +251,8 @@ class _Sample:
             error = float(np.hypot(self.error(i, share), self.error(j, share)))
             gains = [(difference + self.off[i], self.counts[i]), (-self.off[j], self.counts[j])]
         whole = not any(np.any(counts % 1) for _, counts in gains)
-        # Beyond _REACH standard errors, the sign is certain; fractional counts need the normal
-        # distribution.
+        # The normal distribution is used for fractional counts, and beyond _REACH standard errors,
+        # where the sign is certain.
         if whole and abs(difference) < _REACH * error:
             return _chance_of_subsets(gains, share, difference, error)
         return float(normal_chances(difference, error))
@@ -257,8 +263,9 @@ def _chance_of_subsets(
 ) -> float:
     """Return P(sum of the means of random subsets > 0); this sum has the mean ``difference``.
 
-    ``gains``: for each mean (one of paired differences, or one per system, the second negated), the
-    values and the number of instances with each; a ``share`` of the instances is drawn.
+    ``gains`` holds, for each mean, the values and the number of instances with each value. There is
+    one mean of paired differences, or a mean for each of two systems, the second with the opposite
+    sign. A ``share`` of the instances is drawn.
     """
     means, shift, step = [], 0.0, 0.0
     for values, counts in gains:
@@ -278,7 +285,8 @@ def _chance_of_subsets(
             step = unit[0] / 2 / drawn
         values = values / drawn
         if 2 * drawn > total:
-            # If more than half are drawn, the sum over the instances left out is faster to compute.
+            # If more than half of the instances are drawn, it is faster to compute the sum over the
+            # other instances and to subtract it from the total.
             values, drawn, shift = -values, total - drawn, shift - float(counts @ values)
         means.append((values, counts, drawn))
     if max(drawn for _, _, drawn in means) > _MOST:
@@ -302,7 +310,8 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
         return factors[factors * total > _WEIGHTLESS]
 
     total = float(counts.sum())
-    # Compute exp(i value frequency) as a factor for the block times one for the place in the block.
+    # Compute exp(i value frequency) as the product of a factor for the block of the frequency and a
+    # factor for its position in the block.
     first = np.exp(1j * np.multiply.outer(frequencies[::_STEPS], values))
     step = np.exp(1j * np.multiply.outer(values, frequencies[:_STEPS] - frequencies[0]))
     starts, steps, sums = -counts, np.ones(1), []
@@ -361,7 +370,8 @@ def mean_of_sample(
     instances
         Total number of instances; infinity for the mean of the population from which they come.
     versus
-        Another system on the same instances: the result is about ``ranks`` minus ``versus``.
+        Another system on the same instances. The result is then the difference of the means,
+        ``ranks`` minus ``versus``.
     confidence
         Level of the interval, strictly between 0 and 1.
     ties, weighting
@@ -369,13 +379,14 @@ def mean_of_sample(
 
     Notes
     -----
-    The interval adds z^2 artificial instances (z: the normal quantile; 3.84 at 95 %) to the drawn
-    ones, half with the smallest and half with the largest possible value, so that it keeps its
-    level if few or none are hits (Agresti & Coull, The American Statistician 1998; for a
-    difference, Agresti & Min, Statistics in Medicine 2005). The added differences have the size of
-    the observed ones (sum of squares divided by sum of absolute values), with both signs, or the
-    largest possible size if all are 0. ``standard_error`` is that of the drawn instances alone, 0
-    if their values are equal.
+    For the interval, z^2 artificial instances (z is the normal quantile; z^2 = 3.84 at 95 %) are
+    added to the drawn instances, half with the smallest and half with the largest possible value.
+    The interval therefore keeps its level if there are few or no hits (Agresti & Coull, The
+    American Statistician 1998; for a difference, Agresti & Min, Statistics in Medicine 2005). For a
+    difference of systems, half of the added differences are positive and half are negative. Their
+    size is that of the observed differences (sum of squares divided by sum of absolute values), or
+    the largest possible size if all observed differences are 0. ``standard_error`` is computed from
+    the drawn instances alone; it is 0 if their values are equal.
 
     Examples
     --------

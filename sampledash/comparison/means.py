@@ -1,13 +1,13 @@
 r"""Mean of a metric over a rank set: the exact mean, and the expected mean at m sampled negatives.
 
 The histogram H[m](s) is the expected total weight of the relevant items that have s of m sampled
-negatives above them. Dropping one of m negatives at random leaves m - 1 negatives drawn by the same
-scheme, so the histogram is "thinned" from m to m - 1 by
+negatives above them. If one of m negatives is dropped at random, the other m - 1 negatives are a
+sample by the same scheme. The histogram can therefore be "thinned" from m to m - 1 by
 
     H[m-1](s) = ((m - s) H[m](s) + (s + 1) H[m](s + 1)) / m,
 
-a sum of positive terms, which loses no precision. Without replacement, an item with only N
-negatives enters the histogram at m = N, where the number s of negatives above it is known.
+a sum of positive terms, which loses no precision. For draws without replacement, an item with only
+N negatives enters the histogram at m = N, where the number s of negatives above it is known.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,9 +31,10 @@ from sampledash.types import Floats, Ints, Progress
 # Smaller entries become 0, because subnormal numbers are a hundred times slower.
 _TINY = 1e-290
 _ROOM = 1 << 23  # largest number of histogram entries that are cached for later calls
-# Ties are averaged with a table of values if fewer items than this are above, else by quadrature.
+# Values are averaged over ties with a table of values if fewer items than this are above, otherwise
+# by quadrature.
 _TABLE = 10_000_000
-_KEPT = 16  # number of values of m for which the results of ``merged`` are cached per system
+_KEPT = 16  # number of results of ``merged`` (values of m) that are cached for each system
 
 
 def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
@@ -79,8 +80,8 @@ def mean_range(
     metric
         A metric or its text.
     ranks
-        True ranks, some known only to lie beyond the end of a list; ties are averaged over all
-        orders.
+        True ranks, of which some are only known to be beyond the end of the list. The metric is
+        averaged over all orders of tied items.
     weighting
         As in :func:`mean`.
 
@@ -117,7 +118,10 @@ def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Pr
 
 
 def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
-    """Return items' exact contributions, averaged over ties, without factor ``metric.scales``."""
+    """Return what each item adds to the exact metric, averaged over the orders of tied items.
+
+    The factor ``metric.scales`` is left out.
+    """
     atoms = as_ranked_by(metric, atoms)
     values = np.empty(len(atoms))
     for j in atoms.positions:
@@ -233,7 +237,10 @@ class MeansOverM:
 
 @dataclass(frozen=True)
 class _Lane:
-    """Relevant items of one system and one position (1: the best), with weights in the mean."""
+    """Relevant items of one system and one position, with their weights in the mean.
+
+    The position of a relevant item is that among the relevant items of its instance (1: the best).
+    """
 
     system: int
     position: int
@@ -252,9 +259,9 @@ class _Pass:
         self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
         #: Map from m to tuples: a lane's index, and the indices of its items with m negatives.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
-        #: For each lane: the items' numbers of negatives up to m_max in increasing order, and the
-        #: cumulative sums of their exact values: what all items with fewer than m negatives add to
-        #: the means at m.
+        #: For each lane: the increasing numbers of negatives (up to m_max) of its items, and the
+        #: cumulative sums of the items' exact values. The sum up to m is what all items with fewer
+        #: than m negatives add to the means at m.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)
@@ -276,9 +283,9 @@ class _Pass:
         for row, members in self.arrivals.get(top, ()):
             self._arrive(first[row], row, members)
         self.kept = {top: first}
-        # For each position: the rows, and uncorrected values for 0, 1, ... sampled negatives above.
-        # Values that depend on m are recomputed at each m: those of metrics in ``moving`` (AUC,
-        # ATOP, TOPK), and all corrected values (``static`` is then empty).
+        # For each position: the rows of the histograms, and the metric's values for 0, 1, ...
+        # sampled negatives above, if these values do not depend on m. The values of the metrics in
+        # ``moving`` (AUC, ATOP, TOPK) and all corrected values are recomputed at each m.
         self.static = list[tuple[Ints | slice, Floats]]()
         positions = np.array([lane.position for lane in self.lanes])
         for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():
@@ -306,7 +313,7 @@ class _Pass:
     def _arrive(self, histogram: Floats, row: int, members: NDArray[np.intp]) -> None:
         """Add items whose negatives are all sampled: the sampled rank is the true rank."""
         atoms, weight = self.lanes[row].atoms[members], self.lanes[row].weight[members]
-        # All are whole, but of dtype float if ``merged`` gave other items fractional numbers.
+        # These numbers are whole. Their dtype is float if ``merged`` gave other items fractions.
         above = atoms.above.astype(np.int64)
         if not atoms.tied.any():
             histogram += np.bincount(above, weights=weight, minlength=len(histogram))
@@ -320,7 +327,7 @@ class _Pass:
         result = np.zeros((len(wanted), len(self.ranked), len(self.metrics)))
         for row, (sizes, total) in self.exact.items():
             result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
-        if self.protocol.design.anew:  # thinning is impossible
+        if self.protocol.design.anew:  # each m needs its own computation, without thinning
             for index, m in enumerate(wanted.tolist()):
                 histograms = self.kept.get(m)
                 if histograms is None:
@@ -339,9 +346,8 @@ class _Pass:
                 for below in range(m - 1, target - 1, -1):
                     self._thin(thinned, below)
                 m, thinned = target, thinned[:, : target + 1]
-                # A later call may ask for an m that this call skips, and can then start from
-                # ``target``. So cache the histograms at ``target``, unless the cache would become
-                # too large.
+                # Cache the histograms at ``target``, unless the cache would become too large: a
+                # later call for an m that this call skips can start from these histograms.
                 gap = index and target - wanted[index - 1] > 1
                 if gap and sum(map(np.size, self.kept.values())) + thinned.size <= _ROOM:
                     self.kept[m] = thinned.copy()
@@ -383,7 +389,7 @@ class _Pass:
 
 
 def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Protocol) -> Floats:
-    """Return the histogram per part (items and their weights): (parts, m + 1)."""
+    """Return the histogram of each part, which holds items and their weights: (parts, m + 1)."""
     total = np.zeros((len(parts), m + 1))
     smooth = []
     for row, (atoms, weight) in enumerate(parts):
@@ -441,7 +447,10 @@ def curve(
 
 
 def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
-    """Return fewer items, with fractional counts above, whose histogram at m is the same."""
+    """Replace items by fewer items that have the same histogram at m, to save time.
+
+    The new items may have fractional numbers of negatives above them.
+    """
     if not SCHEMES[scheme].by_degree or atoms.relevant.max() > 1:
         return atoms
     if (m, scheme) not in atoms.known:
@@ -460,8 +469,8 @@ def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     if len(count) == len(some):
         return atoms
     if not SCHEMES[scheme].distinct:
-        # Only the share of the negatives above matters, so all items get the mean number of
-        # negatives.
+        # Only the share of negatives above an item matters, so every item can get the same number
+        # of negatives, the mean.
         size = rank_counts.rounded_mean(some.negatives, some.count) / (above + below)
         above, below = size * above, size * below
     ones = np.ones(len(count), dtype=np.int64)

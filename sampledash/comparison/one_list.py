@@ -1,12 +1,12 @@
 r"""One list of negatives for all instances, as in OGB's Hits@K: the distribution of the result.
 
-All relevant items are ranked among the same N negatives, of which m different ones are drawn once.
-A relevant item hits if it is above the K-th best of these m. Let T be the position of this negative
-among all N: then the result is Recall@T on all negatives, and
+All relevant items are ranked among the same N negatives. Of these, m different negatives are drawn,
+only once. A relevant item hits if it is above the K-th best drawn negative. Let T be the position
+of this negative among all N negatives. The sampled Recall@K is then Recall@T on all negatives, and
 
 .. math:: P(T = t) = \binom{t-1}{K-1} \binom{N-t}{m-K} \Big/ \binom{N}{m}.
 
-One draw of T moves all instances together, so that more instances do not narrow the distribution.
+All instances share the same random T, so that more instances do not make the distribution narrower.
 """
 
 from dataclasses import dataclass
@@ -58,11 +58,11 @@ class OneList:
         return low, high
 
     def ahead_of(self, other: "OneList") -> tuple[float, float, float]:
-        """Return the chance of a larger value than ``other``, and its bounds with the same list.
+        """Return the chance of a larger value than ``other``, and bounds of this chance.
 
-        The chance is for a list of each system's own. With the same list for both, the positions T
-        depend on each other through the order of the negatives under both systems: the bounds hold
-        for any order (Makarov).
+        The chance is exact if each system has its own list. If both systems have the same list, the
+        positions T of the two systems depend on how both order the negatives. The lower and the
+        upper bound of the chance hold for any such order (Makarov).
         """
         checks.of_kind("other", other, OneList, "OneList", "make one with sampledash.one_list")
         below = np.r_[0.0, np.cumsum(other.probabilities)]
@@ -79,7 +79,7 @@ def one_list(metric: Metric | str, ranks: RankSet, m: int, *, ties: Ties = "expe
     metric
         Recall@K (Hits@K), or HitRate@K, or TOPK; K at most m.
     ranks
-        Ranks of one relevant item per instance among the same negatives, equally many for all.
+        Ranks of one relevant item per instance; all instances have the same number of negatives.
     m
         Number of negatives in the list, which are drawn without replacement.
     ties

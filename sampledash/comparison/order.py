@@ -22,9 +22,10 @@ from sampledash.types import Floats, Ints, Progress, blocks
 TIED = 1e-12  # differences of means up to this are ties
 M_CAP = 20_000  # largest m that is evaluated by default
 EVERY = 400  # corrections that need a fit are evaluated at every m up to this value
-# Number of m above EVERY at which a fitted correction is evaluated, before bisection.
+# Number of values of m above EVERY at which a fitted correction is evaluated at first. Between
+# these values, bisection finds where an order changes.
 BEYOND = 64
-QUICK_MOST, QUICK_TOP = 40, 1_000  # largest number of values of m in quick_ladder, and largest m
+QUICK_MOST, QUICK_TOP = 40, 1_000  # in quick_ladder: largest number of values of m, and largest m
 _BLOCK = 1 << 22  # number of differences of means in memory at a time
 
 
@@ -92,7 +93,7 @@ class Orders:
         column = np.ascontiguousarray(self.means[:, :, metric])
         for rows in blocks(len(better), _BLOCK, len(self.m_values)):
             wrong = column[:, better[rows]] - column[:, worse[rows]] <= TIED
-            # Index of the m after the last wrong order or tie of each pair; 0 if there is none.
+            # For each pair, index of the m after the last wrong order or tie; 0 if all m are right.
             last = len(wrong) - np.argmax(wrong[::-1], axis=0)
             last[~wrong.any(axis=0)] = 0
             first[rows] = np.r_[self.m_values, 0][last]
@@ -100,7 +101,7 @@ class Orders:
 
 
 def quick_ladder(m_max: int, most: int = QUICK_MOST) -> list[int]:
-    """Return at most ``most`` values of m up to 1,000, for a quick look where each takes its time.
+    """Return at most ``most`` values of m up to 1,000, if the evaluation of each m takes long.
 
     Examples
     --------
@@ -127,10 +128,10 @@ def orders(
 ) -> Orders:
     """Return the expected means of all systems at many m, which determine the order of all pairs.
 
-    Uncorrected values and rank estimates are evaluated at every m. Where each m needs its own
+    Uncorrected values and rank estimates are evaluated at every m. If each m needs its own
     computation (a fitted correction, or a varying number of distinct negatives), every m up to 400
-    is evaluated, and larger m on a logarithmic grid. For corrections, and if the number of distinct
-    negatives varies, ``m_values`` replaces these m. Bisection follows where an order changes.
+    is evaluated, and larger m on a logarithmic grid; ``m_values`` replaces these m. Where an order
+    changes between two evaluated m, bisection finds the m of the change.
     """
     if m_values is not None and (protocol.correction.by_rank or protocol.anew):
         values = np.unique(np.asarray(m_values, dtype=np.int64))

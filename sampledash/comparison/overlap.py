@@ -1,15 +1,18 @@
 r"""The chance of the true order with shared negatives, if it is known which items are above both.
 
-For a relevant item under each of two systems, every irrelevant item is above, tied with or below
-the one and the other: nine counts, the cells. Given the order of the tied items, o items are above
-under both, and a and b under the first and the second system. If s of the m drawn items are above
-under the first, x of them are from the o, and z of the other m - s drawn items are from the b - o:
-two independent hypergeometric numbers (binomial with replacement). This is the distribution of the
-pair (s, t = x + z), and with it that of the two sampled values of an instance.
+Take a relevant item of an instance, ranked by two systems. Each irrelevant item is above, tied with
+or below the relevant item under the first system, and likewise under the second: nine counts, which
+are called *cells*. Given the order of tied items, let a items be above under the first system, b
+under the second, and o under both. Of m drawn items, let s be above under the first system, and t
+under the second. Then t = x + z, where x of the s items are among the o items, and z of the other
+m - s drawn items are among the b - o items. Given s, the numbers x and z are independent and
+hypergeometric (binomial for draws with replacement). This gives the joint distribution of s and t,
+and thereby of the two sampled values of the instance.
 
-Tied items have independent random orders under the two systems. Of a block, u of the tied items
-come above, with equal chances for u = 0, 1, ...: a Gauss rule sums over them. Given these numbers,
-o is taken at its mean, which changed no chance by more than 0.0005 in 80 random pairs.
+Tied items have independent random orders under the two systems. Of the items that are tied with the
+relevant item, u come above it, where u = 0, 1, ... have equal chances; a Gauss rule sums over u.
+Given these numbers for both systems, o is replaced by its mean, which changed no chance by more
+than 0.0005 in 80 random pairs.
 """
 
 from __future__ import annotations
@@ -37,11 +40,12 @@ from sampledash.types import Complex, Floats, Ints
 
 _NOTHING = 1e-14  # smaller probabilities are left out of a distribution of two sampled counts
 STRAIGHT = 1e-14  # values are linear in the sampled count if their steps differ by at most this
-_NODES = 8  # smallest number of nodes for the number of tied items above
-_SKEWNESS = 2.0  # largest skewness of an instance's difference, if only its variance is known
+_NODES = 8  # smallest number of nodes of the Gauss rule over the number of tied items above
+_SKEWNESS = 2.0  # assumed largest skewness of an instance's difference with known variance
 _MANY = 1_000  # the sum of 30 or more differences with more values than this is taken as normal
 _SMALL = 1e-9  # number of items in place of 0, so that no share is 0 / 0
-# Which of above, tied and below (rows) holds an item that is above, tied or below (columns).
+# For each rule for ties, a matrix that moves items from above, tied and below (columns) to above,
+# tied and below (rows): in the optimistic rule, for example, tied items count as below.
 _READ = {
     "expected": np.eye(3, dtype=np.int64),
     "optimistic": np.array([[1, 0, 0], [0, 0, 0], [0, 1, 1]]),
@@ -79,7 +83,7 @@ class Overlap:
     ) -> Ints:
         """Return the cells of relevant items ``left`` under a system and ``right`` under the other.
 
-        ``labels`` are those of their instances; the cells are checked by the ranks.
+        ``labels`` are the labels of the instances. Raise ValueError if cells contradict the ranks.
         """
         pair, every = (int(left.position[0]), int(right.position[0])), self.cells
         if self.systems[0] != system:
@@ -105,10 +109,10 @@ def bounds_if_known(
 ) -> tuple[float, float]:
     """Return bounds on the chance that a run with shared negatives has a larger mean of ``first``.
 
-    They are equal if the distribution of the difference is computed: for one relevant item per
-    instance, or hits. Else the difference is taken as normal, and the bounds allow for skewness;
-    they are (0, 1) below 30 instances. ``items`` and ``there`` are the rows of both systems, in the
-    same order of instances.
+    The two bounds are equal if the distribution of the difference can be computed: if instances
+    have one relevant item, or items only hit or miss. Otherwise the difference is taken as normal,
+    and the bounds allow for skewness; below 30 instances they are (0, 1). ``items`` and ``there``
+    are the relevant items of both systems, in the same order of instances.
     """
     run, back, few = first.run, np.argsort(first.order), first.size < FEW
     metric, m, protocol, runs = run.metric, run.m, run.protocol, (run, second.run)
@@ -125,7 +129,8 @@ def bounds_if_known(
     if not np.any(drawn) and np.all(first.counts == 1):
         tops = [int(np.max(np.nonzero(some[0])[0], initial=0)) + 1 for some in functions]
         if run.one_each and (few or tops[0] * tops[1] <= _MANY):
-            # Whether the value is at least the lowest but one, but two, ..., that of count 0.
+            # Indicator functions: whether the value is at least the second lowest value, the third
+            # lowest, and so on up to the value for a count of 0.
             places = np.arange(m + 1)[:, None]
             functions = [[(places + np.arange(top) < top).astype(np.float64)] for top in tops]
             values = [v[top::-1, 0] for v, top in zip(vectors, tops, strict=True)]
@@ -171,7 +176,7 @@ def bounds_if_known(
 
 
 def _linear(scheme: str, m: int, cells: Ints, f: Floats, g: Floats) -> Floats:
-    """Return the covariances of f(s) and g(t), which are linear, (rows, 1, 1)."""
+    """Return the covariance of f(s) and g(t) in each row, for linear f and g: (rows, 1, 1)."""
     row, weight, a, b, both = _orders(cells, 1)
     total = cells.sum(axis=(1, 2))[row]
     covariances = covariance_of_counts(scheme, m, a, b, both, total)
@@ -206,7 +211,7 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
             int(np.max(np.nonzero(law[:, :most] > _NOTHING)[1], initial=0)) + 1
             for law, most in zip((p, q), top, strict=True)
         )
-        # The distributions of x and z, given s = 0, 1, ... of each order.
+        # The distributions of x and z, given s = 0, 1, ..., for each order of the tied items.
         s = np.tile(np.arange(wide), len(at))
         inner, rest, o, less = (np.repeat(x[at], wide) for x in (a, total - a, both, b - both))
         x = pmf(scheme, s, o, np.maximum(inner - o, _SMALL))
@@ -223,7 +228,11 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
 
 
 def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
-    """Return orders of tied items: row, weight, items above first, second, and both systems."""
+    """Return orders of tied items, as nodes and weights of the Gauss rule.
+
+    Each order has a row, a weight, and the numbers of items above under the first system, under the
+    second, and under both.
+    """
     nodes = []
     tied = np.column_stack([cells[:, 1].sum(axis=1), cells[:, :, 1].sum(axis=1)])
     for row, (t, u) in enumerate(tied.tolist()):
@@ -243,13 +252,16 @@ def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
 
 @lru_cache(maxsize=4096)
 def _nodes(tied: int, size: int) -> tuple[Floats, Floats]:
-    """Return nodes and weights for a mean over 0..tied items above."""
+    """Return nodes and weights of a Gauss rule for the mean over 0..``tied`` items above."""
     nodes, weights, _ = panels([0], [tied + 1], size)
     return nodes, weights / (tied + 1)
 
 
 def _inverted(joint: Floats, differences: Floats, step: Floats) -> float:
-    """Return P(sum of the differences of all instances > 0), given ``joint``, their chances."""
+    """Return P(sum of the differences of all instances > 0) by Fourier inversion.
+
+    ``joint`` holds the probability of each pair of values of an instance.
+    """
     size = len(joint)
     values, place = np.unique(np.round(differences, 15), return_inverse=True)
     p = np.zeros((size, len(values)))

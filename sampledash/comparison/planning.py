@@ -23,14 +23,16 @@ from sampledash.types import Floats, Progress
 
 Redraw = Literal["negatives", "both"]
 _MOST_INSTANCES = 1e15  # largest number of instances that is reported
-# Ratio of neighbouring m in a search; _UNEVEN if not smooth in m (TOPK, corrected metrics).
+# Ratio of neighbouring m in a search: _UNEVEN for metrics that are not smooth functions of m (TOPK,
+# corrected metrics), _SMOOTH for others.
 _SMOOTH, _UNEVEN = 2.0, 1.2
 _NEAR = 0.02  # the normal approximation of a chance is assumed to have a smaller error than this
-# With few instances, the chance may drop again above the returned m. So it is also computed at the
-# next larger m, until the sum of these m (the time is proportional to it) reaches _CHECKED, or
-# _SIMULATED if runs are simulated.
+# With few instances, the chance may drop again above the returned m. It is therefore also computed
+# at the next larger m, until the sum of these m reaches _CHECKED, or _SIMULATED if runs are
+# simulated. The time of these computations is proportional to the sum.
 _CHECKED, _SIMULATED = 6_000, 600
-# Below _MANY instances, all larger m are checked if m_max times number of pairs is <= _SHORT.
+# Below _MANY instances, all larger m are checked if m_max times the number of pairs is at most
+# this.
 _SHORT = 400
 _MANY = 300
 
@@ -70,15 +72,16 @@ def negatives_needed(
 
     Notes
     -----
-    The returned m reaches the probability, and m - 1 does not: both chances are computed in full.
-    Larger m are checked by the normal approximation, with the expected difference at every m
-    (corrections that need a fit: interpolated between m 20 % apart) and the variance interpolated
-    between m a factor of 2 apart (for TOPK or corrections 20 %). The chance need not grow with
-    m: with a correction, a run may show an order at m = 50, hide it at 300 and show it again. Below
-    300 instances, the chance is computed at every larger m if m_max times the number of pairs is at
-    most 400. Below 30 instances, where the normal approximation fails, the chance is always
-    computed at some larger m: at about 100 if the returned m is small, at fewer if it is large, if
-    there are several pairs, or if runs are simulated.
+    The returned m reaches the probability, and m - 1 does not reach it: these two chances are
+    computed in full. The chance need not grow with m: with a correction, a run may show an order at
+    m = 50, hide it at 300 and show it again. Larger m are therefore checked by the normal
+    approximation. It uses the expected difference at every m (for corrections that need a fit,
+    interpolated between m that are 20 % apart) and the variance, interpolated between m that differ
+    by a factor of 2 (for TOPK or corrections, by 20 %). Below 300 instances, the chance is computed
+    in full at every larger m if m_max times the number of pairs is at most 400. Below 30 instances,
+    where the normal approximation fails, the chance is always computed in full at some larger m:
+    about 100 values if the returned m is small, fewer if it is large, if there are several pairs,
+    or if runs are simulated.
 
     The chance is about the draw of the negatives only. For the choice of the instances, see
     :func:`~sampledash.probability_if_redrawn`.
@@ -106,10 +109,11 @@ def instances_needed(
 ) -> pd.DataFrame:
     """Return how many instances a run needs to show the true order of each pair with some chance.
 
-    Same parameters as :func:`negatives_needed`, and ``m``, the sampled negatives per instance. With
-    ``redraw="negatives"``, each given instance keeps its share of all instances, so that only the
-    negatives are random, as in :func:`~sampledash.probability_of_order`; with ``"both"``, instances
-    are drawn from the given ones too, as in :func:`~sampledash.probability_if_redrawn`.
+    The parameters are those of :func:`negatives_needed`, and ``m``, the sampled negatives per
+    instance. With ``redraw="negatives"``, each given instance keeps its share of all instances, and
+    only the negatives are random, as in :func:`~sampledash.probability_of_order`. With ``"both"``,
+    instances are also drawn at random from the given instances, as in
+    :func:`~sampledash.probability_if_redrawn`.
 
     Returns
     -------
@@ -120,8 +124,8 @@ def instances_needed(
 
     Notes
     -----
-    The chance is that of a normal distribution, with a continuity correction for means of hits: a
-    result below 30 is a rough guide.
+    The chance is computed by a normal distribution, with a continuity correction for means of hits.
+    A result below 30 instances is therefore only a rough guide.
     """
     check_sets(sets)
     checks.choice("redraw", redraw, get_args(Redraw))
@@ -219,7 +223,7 @@ class _Search:
         return normal_chances(difference, np.sqrt(variance), step)
 
     def _few(self, i: int, j: int, size: int = FEW) -> bool:
-        """Whether a system has fewer than ``size`` instances (default: too few for normality)."""
+        """Whether a system has fewer than ``size`` instances, by default too few to be normal."""
         return min(self.sets[x].n_instances for x in (i, j)) < size
 
     def shown(self, i: int, j: int, m: int) -> bool:
@@ -229,7 +233,7 @@ class _Search:
         return chance >= self.probability
 
     def surely_from(self, i: int, j: int) -> int:
-        """Return an m from which on no variance can hide the order of i above j, or ``top`` + 1.
+        """Return an m from which on runs show i above j surely, at any variance, or ``top`` + 1.
 
         A value in 0..1 with mean e has a variance of at most e (1 - e). This bound is concave, so
         its mean over the instances is at most its value at the mean of e.
@@ -275,7 +279,7 @@ class _Search:
             self.report(0.2 + 0.5 * (step + 1) / len(ladder))
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Return, for pairs that show their order at the largest m, the m from which on they do."""
+        """Return the m from which on each pair shows its order, if it does at the largest m."""
         least, pairs = {}, self.shown_at_top(pairs)
         self.descend(pairs)
         short = self.top * len(pairs) <= _SHORT
@@ -288,13 +292,13 @@ class _Search:
         return least
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
-        """Check some m above ``start``; return ``start``, or the m after the last failure."""
+        """Check some m above ``start``; return ``start``, or the m after the last failed check."""
         exact = self.metric.on_lattice or (self.runs[i].is_sum and self.runs[j].is_sum)
         budget = share * (_CHECKED if exact else _SIMULATED)
         checked = start
-        # Check a window of m from ``start``. If some fail, restart after the last of them. The time
-        # for a check is proportional to m, so a window ends where the sum of its m reaches the
-        # budget.
+        # Check a window of m from ``start``. If an m fails, restart after the last m that fails.
+        # The time for a check is proportional to m, so the window ends where the sum of its m
+        # reaches the budget.
         while True:
             window = max(1.0, np.hypot(start, np.sqrt(2 * budget)) - start)
             end = int(min(start + window, self.top))

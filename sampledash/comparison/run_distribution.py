@@ -1,12 +1,12 @@
 r"""Distribution of the mean metric of one sampled run: exact for hits, by transforms for sums.
 
-**Hits.** Sampling keeps the order of the relevant items of a list. So an instance has at least j
-hits (relevant items within the cutoff) if and only if its j-th best relevant item hits, and the hit
-probabilities of the items determine the distribution of the number of hits, whatever the dependence
-between items.
+**Hits.** Sampling does not change the order of the relevant items of an instance. So the instance
+has at least j hits (relevant items within the cutoff) if and only if its j-th best relevant item
+hits. The hit probabilities of the items therefore determine the distribution of the number of hits,
+although the items of an instance depend on each other.
 
 **Sums.** The mean is a sum over independent instances with known distributions. Its characteristic
-function is a product, which :mod:`~sampledash.comparison.chance` turns into probabilities.
+function is a product, from which :mod:`~sampledash.comparison.chance` computes probabilities.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,19 +35,22 @@ _MOST = 20_000  # largest number of instances whose hits are convolved exactly
 _LATTICE = 1 << 20
 _TOGETHER = 64  # distributions up to this length are convolved two by two, all pairs at once
 _WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a distribution are dropped
-# Largest number of distinct values in ``_convolved``, and of values before equal ones are joined.
+# Largest number of distinct values in ``_convolved``, and of values before equal values are joined.
 _SUPPORT = 5_000
 _JOINED = 500_000
 _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
 # Number of grid points if a sum has too many values for ``_convolved``.
 _CELLS = 1 << 15
 RUNS = 20_000  # number of runs that are simulated if no other method applies
-# Number of draws in about half a second; fewer runs are simulated if RUNS need over twice this.
+# Number of draws that take about half a second. If RUNS runs need more than twice as many draws,
+# fewer runs are simulated.
 DRAWS = 4_000_000
-# ``largest_term`` gives up above _LAWS distinct items if items times values also exceed _WORK.
+# ``largest_term`` returns NaN if there are more than _LAWS distinct items, and the number of items
+# times the number of values exceeds _WORK.
 _LAWS, _WORK = 500, 300_000
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
-# Frequencies per block: exp(i x f) is a factor for f's block times one for f's place in it.
+# Number of frequencies in a block: exp(i x f) is computed as the product of a factor for the block
+# of f and a factor for the position of f in its block.
 _STEPS = 64
 # ``by_lumps`` needs two groups of values, each no wider than this share of the gap between them.
 TOP = 0.05
@@ -81,7 +84,7 @@ class Run:
 
     @cached_property
     def atoms(self) -> RankCounts:
-        """Different relevant items, with counts; for TOPK and ATOP ranked among all other items."""
+        """Distinct relevant items with counts; TOPK and ATOP rank them among all other items."""
         return as_ranked_by(self.metric, self.ranks.counted(self.protocol.ties))
 
     @cached_property
@@ -101,7 +104,7 @@ class Run:
 
     @cached_property
     def complete(self) -> NDArray[np.bool_]:
-        """For each item, whether it has fewer than m negatives, which are then all drawn."""
+        """Whether each item has fewer than m negatives, so that all its negatives are drawn."""
         return self.protocol.design.distinct & (self.atoms.negatives < self.m)
 
     @cached_property
@@ -116,7 +119,7 @@ class Run:
 
     @property
     def is_sum(self) -> bool:
-        """Whether the mean is a sum of independent terms, one per item of position 1."""
+        """Whether the mean is a sum of independent terms, one per item of ``position`` 1."""
         return self.one_each or (self.whole and self.metric.of_others)
 
     @property
@@ -126,7 +129,7 @@ class Run:
 
     @cached_property
     def hit_unit(self) -> float:
-        """Half the distance of neighbouring values of a mean of hits at any m; 0 if uneven."""
+        """Half the distance of neighbouring values of a mean of hits; 0 if not evenly spaced."""
         if not (self.whole and self._counts_hits):
             return 0.0
         first, _ = unique_rows([self.ranks.counted(self.protocol.ties).relevant])
@@ -137,8 +140,8 @@ class Run:
     def half_unit(self) -> float:
         """Half the distance of neighbouring values of the mean, 0 if they are not evenly spaced.
 
-        Unlike ``hit_unit``, this property includes evenly spaced values whose distance depends on
-        m: means of AUC, which counts items, and of a corrected metric with two values per item.
+        Unlike ``hit_unit``, this property also covers evenly spaced values whose distance depends
+        on m: means of AUC, which counts items, and of corrected metrics with two values per item.
         """
         if not self.whole or self._counts_hits:
             return self.hit_unit
@@ -149,8 +152,8 @@ class Run:
             levels = np.unique(np.round(self.vector, 12)) if self.one_each else ()
             return weight * float(np.ptp(levels)) / 2 if len(levels) == 2 else 0.0
         steps = np.diff(self._vectors(self.atoms.positions))
-        # Values of AUC are evenly spaced if every sampled negative above changes them equally. With
-        # a correction, sums over several relevant items would be shifted: this case is excluded.
+        # Values of AUC are evenly spaced if each sampled negative above changes them by the same
+        # amount. Corrected sums over several relevant items are excluded, because they are shifted.
         single = self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
         alike = single and np.ptp(steps) <= 1e-12 * np.abs(steps).max()
         return weight * float(np.abs(steps[0, 0])) / 2 if alike else 0.0
@@ -164,9 +167,10 @@ class Run:
     def largest_term(self, *, by_draw: bool = True) -> float:
         """Return the largest change of the mean by one of its independent terms, or NaN.
 
-        A term is the contribution of an instance or, with ``by_draw``, of one drawn negative if all
-        add the same amount: like a binomial count, a hypergeometric count has the distribution of a
-        sum of independent 0-1 variables. NaN if terms are unknown or distinct items too many.
+        A term is the contribution of an instance. With ``by_draw``, it is the contribution of one
+        drawn negative, if all negatives add the same amount: like a binomial count, a
+        hypergeometric count has the distribution of a sum of independent 0-1 variables. The result
+        is NaN if terms are unknown, or if there are too many distinct items.
         """
         if not self.is_sum:
             hits = self.hits
@@ -231,14 +235,15 @@ class Run:
     def _levels(self, last: int) -> tuple[Floats, Floats] | None:
         """Return the value of a miss and the gain of a hit, for each position of a relevant item.
 
-        None if an item takes a third value, or can hit while a better item of its instance misses.
+        Return None if an item can have a third value, or can hit although a better relevant item of
+        its instance misses.
         """
         vectors = self._vectors(range(1, last + 1))
         if self.metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
             low, gap = np.zeros(last), np.ones(last)
         elif np.any(self.complete):
-            # Items whose negatives are all drawn have exact values, which may differ from corrected
-            # ones.
+            # Items whose negatives are all drawn have exact values, which may differ from the
+            # corrected values of other items.
             return None
         else:
             low, gap = vectors[:, -1], vectors[:, 0] - vectors[:, -1]
@@ -252,7 +257,8 @@ class Run:
     def law_of_hits(self) -> Law | None:
         """Return the distribution of the mean, if each relevant item adds one of two values to it.
 
-        None if an item may add a third value, for too many instances or values, or if no unit fits.
+        Return None if an item can add a third value, if there are too many instances or values, or
+        if the values are not multiples of one unit.
         """
         hits = self.hits if self.few else None
         common = None if hits is None else lattice([np.diff(part.values) for part in hits])
@@ -270,7 +276,7 @@ class Run:
         return values[total.mass > 0], total.mass[total.mass > 0]
 
     def item_laws(self, atoms: RankCounts) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
-        """Yield blocks of items of position 1: indices, values (v,), probabilities (items, v)."""
+        """Yield blocks of best relevant items: indices, values (v,), probabilities (items, v)."""
         full = self.protocol.design.distinct & (atoms.negatives < self.m)
         for i in np.flatnonzero(full):
             above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
@@ -281,7 +287,7 @@ class Run:
             yield at[picked], self.vector, p
 
     def terms(self) -> list[tuple[Floats, Floats, int]]:
-        """Return (values, probabilities, count) of the mean's terms, one per item of position 1."""
+        """Return (values, probabilities, count) of the mean's terms, one per best relevant item."""
         first = self.atoms.position == 1
         atoms = self.atoms[first]
         laws = self._terms_of(atoms, self.weights[first])
@@ -334,7 +340,7 @@ class Run:
         return waves[at]
 
     def _instances(self, order: Ints) -> tuple[RankCounts, Ints]:
-        """Return the distinct items of position 1, and the index of each instance's item."""
+        """Return the distinct best relevant items, and for each instance the index of its item."""
         rows = as_ranked_by(self.metric, self.ranks.rows(self.protocol.ties))
         atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
         return atoms, at
@@ -343,7 +349,7 @@ class Run:
 def law_of_mean(run: Run, stream: int = 0) -> Law | None:
     """Return the distribution of the mean of one run, or None if this would take too long.
 
-    ``stream`` numbers the random stream of simulated runs, a different one for each system.
+    ``stream`` is the number of the random stream of simulated runs; each system has another number.
     """
     (law,) = exact_laws([run], stream)
     if law is None and run.ranks.n_instances < FEW and run.is_sum:
@@ -377,7 +383,8 @@ def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
 
 def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law | None:
     """Return the distribution of a sum of terms, or None if it takes too many values."""
-    # If steps between values differ, sums are rarely equal: their number is a binomial coefficient.
+    # If the steps between values differ, hardly any sums are equal: the number of distinct sums is
+    # then a binomial coefficient.
     steps = np.diff(np.unique(np.concatenate([support for support, _, _ in parts])))
     most = max(len(support) for support, _, _ in parts)
     apart = len(steps) and np.ptp(steps) > 1e-9 * steps.max()
@@ -394,7 +401,7 @@ def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law |
 
 
 def _merged(values: Floats, mass: Floats) -> Law:
-    """Return a distribution with sorted values; join equal values and drop improbable ones."""
+    """Return a distribution with sorted values; join equal values, and drop improbable values."""
     keep = mass > _NOTHING
     values, mass = values[keep], mass[keep]
     order = np.argsort(values)
@@ -442,7 +449,8 @@ def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None
 def _sum_of(laws: Floats) -> _Counts:
     """Return the distribution of a sum of independent counts (rows), by pairwise convolution.
 
-    Only positive terms are added; a Fourier transform would have errors of 1e-16 everywhere.
+    Only positive terms are added, so that small probabilities stay accurate; with a Fourier
+    transform, all probabilities would have errors of 1e-16.
     """
     laws = laws.T.copy()
     # While there are many short distributions, convolve all pairs of them at once.
@@ -487,7 +495,7 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
 def waves_of(values: Floats, frequencies: Floats) -> Complex:
     """Return exp(i value frequency) for evenly spaced frequencies: (values, frequencies).
 
-    Each entry is a factor for the frequency's block times a factor for its place in the block.
+    An entry is the product of a factor for the frequency's block and one for its position there.
     """
     within = frequencies[:_STEPS] - frequencies[0]
     starts = np.exp(1j * np.multiply.outer(values, frequencies[::_STEPS]))

@@ -2,14 +2,14 @@ r"""Variance of the mean metric of one sampled run, over the draw of the negativ
 
 This variance is the sum of the variances of the relevant items' contributions and of the
 covariances within an instance. All negatives above a relevant item are also above the next worse
-one. Given the number W of drawn negatives above the j-th best relevant item, its contribution v_j
-and the sum S of the contributions of the better ones are independent, so
+relevant item. Given the number W of drawn negatives above the j-th best relevant item, the
+contribution v_j of this item and the sum S of the contributions of better items are independent, so
 
 .. math:: \operatorname{cov}(S, v_j) = \operatorname{cov}_W\bigl(E[S \mid W],\, E[v_j \mid W]\bigr),
 
-and E[S | W] is computed from item to item. The contribution of an untied item is a function of W;
-that of a tied item also depends on the draws from its block of tied items, so E[v_j | W] averages
-over these. The distribution for t draws is that for t + 1 with one draw dropped at random.
+and E[S | W] is computed from item to item. The contribution of an untied item is a function of W.
+The contribution of a tied item also depends on the draws from its block of tied items, so E[v_j |
+W] is a mean over these draws.
 """
 
 from collections.abc import Sequence
@@ -83,7 +83,10 @@ def moments_of_means(
 
 
 def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
-    """Return exact contributions' variances over tie orders, without factor ``metric.scales``."""
+    """Return the variance of each item's exact contribution over the orders of tied items.
+
+    The factor ``metric.scales`` is left out.
+    """
     atoms = as_ranked_by(metric, atoms)
     values = np.zeros(len(atoms))
     for i in np.flatnonzero(atoms.tied):
@@ -116,7 +119,10 @@ def moments_of_systems(
 def atom_moments(
     metrics: Sequence[Metric], atoms: RankCounts, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return mean, variance of items' values without ``metric.scales``: (metrics, items) each."""
+    """Return mean and variance of the items' sampled values: (metrics, items) each.
+
+    The factor ``metric.scales`` is left out.
+    """
     means, variances = np.zeros((2, len(metrics), len(atoms)))
     full = protocol.design.distinct & (atoms.negatives < m)
     for i, metric in enumerate(metrics):
@@ -171,8 +177,8 @@ def pair_covariances(
             tied = rows.tied[at - 1] > 0
             sums[~tied] += vectors[j - 1]
             if np.any(tied):
-                # For tied items, first take means given the number of draws above or tied with
-                # them.
+                # For tied items, first take means given the number of draws that are above the
+                # item or tied with it.
                 upper = rows[at[tied] - 1]
                 block = replace(upper, negatives=upper.above + upper.tied)
                 sums[tied] = conditional_means(scheme, upper.above, block.negatives, sums[tied])
@@ -197,7 +203,8 @@ def _tied_means(
     """Return the expected ``vector[s]`` of each item with s draws above: (items, m + 1, metrics).
 
     Entry t is for t draws from the negatives in ``atoms``. With ``beyond``, entry t is for m - t
-    draws from these negatives; the other t draws are above all these negatives and count in s.
+    draws from these negatives; the other t draws are above all these negatives, and s counts them
+    too.
     """
     law = np.zeros((len(atoms), m + 1))
     result = np.zeros((len(atoms), *vector.shape))

@@ -1,17 +1,21 @@
 r"""Chance of the true order when both systems see the same sampled negatives.
 
-The ranks of a relevant item under two systems do not determine which negatives are above it under
-both. If a and b of N negatives are above it under the two systems, the overlap o of these two sets
-lies between max(0, a + b - N) and min(a, b). If both sampled values, f(s) and g(t), decrease with
-the numbers s and t of drawn negatives above, their covariance increases with o. Proof: let negative
-x be above under the first system only, and y under the second only; now change the second system so
-that x is above and y is not. Samples with both or neither of x and y keep s and t. Samples with x
-only and with y only, which are equally likely, had (s + 1, t) and (s, t + 1) and now have
-(s + 1, t + 1) and (s, t). So E[f(s) g(t)] grows in proportion to (f(s+1) - f(s)) (g(t+1) - g(t)),
-which is >= 0 (with replacement: for each draw). At the largest overlap, one set contains the other;
-at the smallest, one contains the complement of the other or is inside it. Of t items drawn from a
-set of b, the number in a subset of a is Hypergeometric(b, a, t) without replacement, else
-Binomial(t, share of the sampling weight).
+The ranks of a relevant item under two systems do not determine which negatives are above the item
+under both. If a of N negatives are above it under the first system, and b under the second, the
+overlap o of these two sets lies between max(0, a + b - N) and min(a, b). Let s and t be the numbers
+of drawn negatives above under the two systems, and f(s) and g(t) the sampled values. If f and g
+decrease, the covariance of the values increases with o.
+
+Proof: let negative x be above under the first system only, and y under the second only. Now change
+the second system so that x is above and y is not. In samples with both or neither of x and y, s and
+t do not change. Samples with x only, and samples with y only, are equally likely; their numbers
+(s + 1, t) and (s, t + 1) become (s + 1, t + 1) and (s, t). So E[f(s) g(t)] grows in proportion to
+(f(s+1) - f(s)) (g(t+1) - g(t)) >= 0. (For draws with replacement, this holds for each draw.)
+
+At the largest overlap, one of the two sets contains the other; at the smallest overlap, one set
+contains the complement of the other, or is inside it. Of t items drawn from a set of b items, the
+number in a subset of a items is Hypergeometric(b, a, t) without replacement; with replacement, it
+is Binomial(t, p), where p is the subset's share of the sampling weight.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,14 +40,14 @@ from sampledash.rank_sets import RankSet
 from sampledash.sampling import pmf
 from sampledash.types import Floats, Ints
 
-# Half the normal density at 0. Bounds on the chance of an order widen by this number times the
-# most that one sampled value moves a mean, in standard deviations: about half of P(tie).
+# Half the normal density at 0. Bounds on the chance of an order are widened by this number times
+# the largest effect of one sampled value on a mean, in standard deviations: about half of P(tie).
 _WIDER = 0.2
 # A sampled count is the number of sampled negatives above a relevant item.
 _NOTHING = 1e-20  # sampled counts with a smaller probability are left out of a covariance
 _CACHE = 1 << 15  # number of probabilities that are processed together, so that they stay in cache
-# The smallest covariances are only bounded (Cauchy-Schwarz), to save time, as long as the sum of
-# the bounds is at most this share of the sum of the variances of both means.
+# To save time, the smallest covariances are not computed, but only bounded (Cauchy-Schwarz), as
+# long as the sum of the bounds is at most this share of the sum of the variances of both means.
 _NEGLIGIBLE = 1e-3
 
 
@@ -57,8 +61,8 @@ def probability_if_shared(
 ) -> pd.DataFrame:
     """Return bounds on the chance of the true order if both systems rank the same negatives.
 
-    Same parameters as :func:`~sampledash.probability_of_order`, and ``overlaps`` of pairs of
-    systems, made by :func:`~sampledash.overlaps`.
+    The parameters are those of :func:`~sampledash.probability_of_order`, and ``overlaps`` of pairs
+    of systems, made by :func:`~sampledash.overlaps`.
 
     Returns
     -------
@@ -133,7 +137,7 @@ def _bounds(
     overlap = known.get(frozenset([first.run.ranks.system, second.run.ranks.system]))
     if overlap is not None and truth:
         ends = bounds_if_known(first, second, items, there, overlap)
-        if ends[0] < ends[1]:  # then the bounds from the ranks alone hold too
+        if ends[0] < ends[1]:  # not exact: the bounds from the ranks alone hold too
             others = _bounds(first, second, truth, {})
             ends = max(ends[0], others[0]), min(ends[1], others[1])
         return ends
@@ -141,7 +145,7 @@ def _bounds(
     back = np.argsort(first.order)
     weight = (first.weights * shares)[back] / shares.sum() ** 2
     apart = (first.variance + second.variance)[back]
-    # Upper bounds on the absolute covariances of the instances (Cauchy-Schwarz).
+    # Upper bounds on the absolute covariances of the two values of each instance (Cauchy-Schwarz).
     limit = np.sqrt(first.variance * second.variance)[back]
     matters = np.ones(len(weight), dtype=bool)
     smallest = np.argsort(limit * weight)
@@ -162,7 +166,7 @@ def _bounds(
     # Set variances that differ from 0 only by rounding errors to 0.
     deviations = np.sqrt(np.where(variances <= 1e-13 * (apart @ weight), 0.0, variances))
     chances = normal_chances(np.full(2, difference), deviations, step)
-    # Widen the bounds, because the normal distribution ignores skewness, and that means can tie.
+    # Widen the bounds, because the normal distribution allows neither for skewness nor for ties.
     move = np.max([first.largest_move, second.largest_move])
     certain = (deviations == 0) | np.isnan(move)
     off = np.where(certain, 0.0, _WIDER * move / np.where(certain, 1.0, deviations))
@@ -172,7 +176,10 @@ def _bounds(
 def _any_coupling(
     first: Law, second: Law, difference: float, variance: float
 ) -> tuple[float, float]:
-    """Return bounds on P(X > Y): from both distributions (Makarov) and moments (Cantelli)."""
+    """Return bounds on P(X > Y) for any dependence of X and Y.
+
+    The bounds use the distributions (Makarov) and the moments of the difference (Cantelli).
+    """
     low, high = makarov(first, second)
     slack = difference**2 + variance
     if difference > TIED:
@@ -203,7 +210,7 @@ def makarov(first: Law, second: Law) -> tuple[float, float]:
 def covariance_bounds(
     first: Run, second: Run, wanted: NDArray[np.bool_] | None = None
 ) -> tuple[Floats, Floats]:
-    """Return bounds on both systems' covariance per instance, (instances,) each, as in ``first``.
+    """Return bounds on the covariance of both systems' values, for each instance of ``first``.
 
     Instances that are not ``wanted`` get 0. A corrected value is the sum of a rising and a falling
     function of the sampled rank, whose covariances are bounded separately.
@@ -299,9 +306,10 @@ def nested_covariances(
 ) -> Floats:
     """Return covariances of functions of the counts in two nested sets of items: (pairs, c, d).
 
-    ``inner``, ``outer`` and ``outside``: numbers of items (or weights) in the smaller set, in the
-    larger set, and outside it, per pair. ``first`` (m + 1, c) and ``second`` (m + 1, d): the
-    functions' values at the counts 0..m in the smaller and in the larger set.
+    For each pair of sets, ``inner``, ``outer`` and ``outside`` are the numbers of items (or
+    weights) in the smaller set, in the larger set, and outside the larger set. ``first`` (m + 1, c)
+    and ``second`` (m + 1, d) are the values of the functions at the counts 0..m in the smaller and
+    in the larger set.
     """
     if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= STRAIGHT:
         # The functions are linear, as for AUC, so the covariance has a closed form.
@@ -349,7 +357,10 @@ def _parts(vector: Floats) -> Floats:
 def _coupled(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return Frechet-Hoeffding covariance bounds: values coupled in opposite and in same order."""
+    """Return the Fréchet-Hoeffding bounds of the covariance of an item's two values.
+
+    Values are coupled in opposite order (lower bound) and in the same order (upper bound).
+    """
     size = m + 1
     laws = []
     for atoms in (left, right):
@@ -365,8 +376,8 @@ def _coupled(
         edges = np.concatenate([np.cumsum(p, axis=1), np.cumsum(q, axis=1)], axis=1)
         order = np.argsort(edges, axis=1, kind="stable")
         width = np.diff(np.take_along_axis(edges, order, axis=1), axis=1, prepend=0.0)
-        # The cumulative probabilities of p and q divide 0..1 into intervals; ``first`` and
-        # ``place`` are the indices of the values of f and g in each.
+        # The cumulative probabilities of p and q divide 0..1 into intervals. ``first`` and
+        # ``place`` are, for each interval, the indices of the values of f and g.
         first: Ints = np.cumsum(order < size, axis=1) - (order < size)
         place = np.arange(2 * size) - first
         mean_f, mean_g = (p @ f)[:, None], (q @ g)[:, None]

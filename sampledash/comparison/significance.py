@@ -28,7 +28,7 @@ from sampledash.types import Floats, Ints, Progress
 # ``flip_test`` tries all possible swaps if at most this many instances have a difference.
 _ENUMERATED = 20
 _BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
-# Drawing the count of a group of equal instances takes about as long as drawing this many
+# To draw the count of a group of equal instances takes about as long as to draw this many
 # instances.
 _GROUPED = 12
 # ``swap_test`` uses a normal distribution instead of random permutations if there are at least
@@ -150,12 +150,13 @@ def interval_of_sample(
 ) -> Interval:
     """Return a confidence interval for the mean over ``total`` instances, from a random sample.
 
-    Values lie in 0..``best``, or are paired differences of such values. ``off`` holds the sampled
-    values' deviations from their mean ``value``, with ``counts``. To these, z^2 artificial
-    instances (z: the normal quantile) are added, half at each end of the values, so that equal
-    values still give an interval: Agresti & Coull, Approximate is better than "exact", The American
-    Statistician 1998; for differences of pairs Agresti & Min, Statistics in Medicine 2005. The
-    result combines the estimate for the instances not sampled with the known mean of the sample.
+    Values lie in 0..``best``, or are paired differences of such values. ``off`` holds the
+    deviations of the sampled values from their mean ``value``, with ``counts``. To these instances,
+    z^2 artificial instances (z is the normal quantile) are added, half at each end of the range of
+    values, so that equal values still give an interval: Agresti & Coull, Approximate is better than
+    "exact", The American Statistician 1998; for differences of pairs, Agresti & Min, Statistics in
+    Medicine 2005. The result combines the known mean of the sample with an estimate of the mean
+    over the instances that were not sampled.
     """
     seen, sizes = best, np.abs(off + value)
     if paired and np.any(sizes > TIED):
@@ -166,7 +167,7 @@ def interval_of_sample(
     variance = float(counts @ (off - shift) ** 2 + z2 / 2 * np.sum((far - shift) ** 2)) / more
     reach = float(np.sqrt(z2 * variance * rest * (rest / more + 1 / total)))
     ends = value + rest * shift + np.array([-reach, reach])
-    # Values of the other instances lie between these bounds, which limits the mean.
+    # The values of instances that were not sampled are in 0..``best``, which limits the mean.
     bounds = value + rest * (np.array([-best * paired, best]) - value)
     return Interval(*np.clip(ends, *bounds).tolist())
 
@@ -183,7 +184,7 @@ def best_value(metric: Metric, ranks: RankSet) -> float:
 def _of_equal(
     left: Group, first: int, other: Group, second: int, best: float, confidence: float
 ) -> tuple[float, float]:
-    """Return the interval of the difference of two systems if it is equal in all resamples."""
+    """Return an interval of the difference of two systems if all resamples have the same value."""
 
     def ends(values: Floats, group: Group, paired: bool = False) -> Interval:
         mean, counts = float(np.average(values, weights=group.counts)), group.counts
@@ -233,7 +234,7 @@ class Group:
         return self.values * self.weights
 
     def reduced(self) -> Group:
-        """Join equal instances if this makes drawing cheaper, else repeat them by their counts."""
+        """Join equal instances if this makes drawing faster; otherwise, repeat them."""
         first, inverse = unique_rows([*self.values, self.weights])
         counts = np.bincount(inverse, self.counts, len(first)).astype(np.int64)
         if _GROUPED * len(first) > counts.sum():
@@ -277,8 +278,8 @@ def flip_tests(
     """
     exact = {pair: flip_test(group, *pair) for pair in combinations(range(len(group.members)), 2)}
     small = group.reduced()
-    # Subtracting each instance's mean over the systems leaves differences the same and makes sums
-    # more accurate.
+    # Subtract the mean over the systems from the values of each instance. Differences stay the
+    # same, and sums become more accurate.
     values = (small.weighted - small.weighted.mean(axis=0)).T.copy()
     size = len(values)
 
@@ -358,7 +359,10 @@ def swap_test(
     excess = weight * (value - centre)  # its sum over all instances of both systems is 0
 
     def statistic(sums: ArrayLike, share: ArrayLike) -> Floats:
-        """Return the difference of means, given the left side's sums of ``excess`` and weights."""
+        """Return the difference of means, given two sums over the instances of the left system.
+
+        ``sums`` are sums of ``excess``, and ``share`` the shares of the total weight.
+        """
         x, part = np.asarray(sums, dtype=np.float64), np.asarray(share, dtype=np.float64)
         return np.asarray(x / part + x / (mass - part))
 
@@ -375,7 +379,8 @@ def swap_test(
     method: Any = "marginals" if len(distinct) <= _DISTINCT else "count"
 
     def draw(runs: int) -> Floats:
-        # The method "count" shuffles all instances, which takes less time for many distinct values.
+        # If there are many distinct values, the method "count", which shuffles all instances, is
+        # faster.
         drawn = rng.multivariate_hypergeometric(pooled, n_left, runs, method=method)
         return statistic(drawn @ excess, drawn @ weight)
 

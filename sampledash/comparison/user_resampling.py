@@ -27,7 +27,7 @@ _INSTANCES = 2_000  # the distributions of the sampled values of this many rows 
 
 
 def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
-    """Return the exact metric of each instance, in the order of ``ranks.rows()``: (instances,)."""
+    """Return the exact metric of each instance, (instances,), in the order of ``ranks.rows()``."""
     ranks.require_known(metric)
     rows = ranks.rows(ties)
     atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
@@ -58,9 +58,9 @@ def instance_moments(
 def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints | None:
     """Return the index in ``second`` of each instance of ``first``, or None if they do not match.
 
-    Sets match if they have the same instance labels, each with the same count and weight. Without
-    labels, equally many rows match in their order; but not the rows of a histogram, which count how
-    often a rank occurs without naming the instances.
+    Sets match if they have the same instance labels, each with the same count and weight. Sets
+    without labels match in the order of their rows, if they have equally many rows. The rows of a
+    histogram never match, because they count how often a rank occurs, without naming the instances.
     """
     mine, theirs = (
         x.instances[np.unique(codes_of(x.instances)[0], return_index=True)[1]]
@@ -115,7 +115,7 @@ class Sampled:
 
     @cached_property
     def largest_move(self) -> float:
-        """Largest change of the mean that one instance's sampled value can make; NaN if unknown."""
+        """Largest change of the mean by the sampled value of one instance; NaN if unknown."""
         run = self.run
         known = run.one_each or (run.metric.sums_items and run.hits is not None)
         few = len(run.ranks) <= _INSTANCES
@@ -165,7 +165,7 @@ def probability_if_redrawn(
 ) -> pd.DataFrame:
     """Return the chance that an evaluation on other instances, sampled anew, shows the true order.
 
-    Same parameters as :func:`~sampledash.probability_of_order`.
+    The parameters are those of :func:`~sampledash.probability_of_order`.
 
     Returns
     -------

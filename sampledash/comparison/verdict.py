@@ -30,18 +30,21 @@ from sampledash.types import Floats, Ints, Progress
 # States of a pair (:func:`state_of`), from worst to best; tied pairs have no true order.
 CODES = ("wrong", "undecided", "right", "tied")
 State = Literal["right", "wrong", "undecided", "tied"]
-# A pair is right if the chance of its true order is at least this, wrong if at most 1 - this.
+# A pair is right if the chance of its true order is at least CONFIDENT, and wrong if this chance is
+# at most 1 - CONFIDENT.
 CONFIDENT = 0.95
-_FEW, _FAR = 8, 200  # number of m and usual largest m of a quick look if draws are by class
+# For sampling by class, each m takes long: number of m to evaluate, and usual largest m.
+_FEW, _FAR = 8, 200
 
 
 def state_of(truth: int, sampled: int, probability: float) -> State:
     """Return the state of a pair of systems: whether one sampled run shows its true order.
 
-    ``tied``: the exact metric ties the pair. ``right``: the expected sampled order is the true one,
-    and a run shows it with a chance of at least 95 %. ``wrong``: the expected order is the
-    opposite, and a run shows the true one with at most 5 %. Else ``undecided``, also if most runs
-    tie. ``truth`` and ``sampled`` are the signs of the exact and the expected sampled difference.
+    ``tied``: the exact metric ties the pair. ``right``: the expected sampled order is the true
+    order, and the chance that a run shows it is at least 95 %. ``wrong``: the expected sampled
+    order is the opposite of the true order, and the chance that a run shows the true order is at
+    most 5 %. All other pairs are ``undecided``, also if most runs tie. ``truth`` and ``sampled``
+    are the signs of the exact and the expected sampled difference.
     """
     if truth == 0:
         return "tied"
@@ -104,14 +107,17 @@ def as_frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
 def where_to_look(
     sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> tuple[int, list[int] | None]:
-    """Return the largest m, and a list of m if each m needs its own computation, else None."""
+    """Return the largest m to evaluate, and the list of all m to evaluate.
+
+    The list is None, for every m, unless each m needs its own computation.
+    """
     m_max = max(order.largest_m(sets, None, protocol), min(m, order.M_CAP))
     return m_max, sorted({*ladder(m_max, m, protocol), m}) if protocol.anew else None
 
 
 def ladder(m_max: int, m: int, protocol: Protocol) -> list[int]:
-    """Return the values of m of a quick look, besides ``m``, if each needs its own computation."""
-    if protocol.design.by_class is not None:  # an m takes up to a second for each system
+    """Return a few m to evaluate in addition to ``m``, if each m needs its own computation."""
+    if protocol.design.by_class is not None:  # each m takes up to a second for each system
         return order.quick_ladder(min(m_max, max(m, _FAR)), _FEW)
     return order.quick_ladder(m_max)
 
@@ -181,7 +187,7 @@ class Pairs:
 
     @cached_property
     def truths(self) -> list[list[tuple[int, int, int]]]:
-        """For each metric and pair, a tuple: better, worse, and truth, which is 0 for a tie."""
+        """For each metric and pair, a tuple (better, worse, truth); truth is 1, or 0 for a tie."""
         return [order.true_pairs(exact) for exact in self.exact.T]
 
     def names(self, pair: int) -> tuple[str, str]:
@@ -250,7 +256,10 @@ class Pairs:
         ]
 
     def last_right(self, x: int) -> float:
-        """Return the smallest m from which all pairs stay right; inf: never, 0: all are tied."""
+        """Return the smallest m from which all pairs stay right.
+
+        Return infinity if there is no such m, and 0 if all pairs are tied.
+        """
         return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
 
     def worst_pair(self, x: int) -> int:
