@@ -3,8 +3,8 @@ r"""Sampled ranks if negatives are drawn by weight without replacement, one afte
 Give each item an independent exponential clock whose rate is its weight. The first m items to ring
 are distributed as m successive draws, each with a probability proportional to weight, from the
 items left. At a time t, item i has rung with probability :math:`1 - e^{-w_i t}`, independently of
-all others. So, with the numbers A, D and B of items that have rung above the relevant item, tied
-with it and below it, and with the total weight R of the items that have not rung,
+all others. Of the items that have rung, let A be above the relevant item, D tied with it, and B
+below it; let R be the total weight of the items that have not rung. Then
 
 .. math:: P(A_m = a, D_m = d) = \int_0^\infty E[R;\, A = a, D = d, B = m - a - d]\, dt.
 
@@ -27,13 +27,14 @@ ABOVE, TIED, NEGATIVES, WEIGHT = range(4)
 _NODES = 64  # largest number of classes of positive weight
 _NOTHING = 1e-17  # smaller probabilities are rounding errors of the transforms
 _SMALL = 500  # up to this many probabilities, the sum has an error below 1e-13
-# Distance of the nodes and their range, in standard deviations of the logarithm of the time of the
-# m-th ring, and largest distance of a number of rings from its mean, in standard deviations: for
-# small and for larger numbers of probabilities; then the error is about 1e-6.
+# Settings of the integral for few, and for many probabilities (with an error of about 1e-6). The
+# first two numbers are the distance of the nodes and their range, in standard deviations of the
+# logarithm of the time of the m-th ring. The third is the largest distance of a number of rings
+# from its mean, in standard deviations.
 _FINE, _COARSE = (0.25, 12.0, 9.0), (1.2, 3.6, 6.5)
 _ROWS = 512  # largest number of instances that are computed together
 _LEAST = 1e-6  # weight of items that are drawn last, as a share of the smallest positive weight
-_ROUNDED = 1e-4  # rounding error of sums over classes, which may come in single precision
+_ROUNDED = 1e-4  # rounding error of sums over classes, which may be in single precision
 _STEPS = 60  # largest number of Newton steps
 
 
@@ -83,7 +84,7 @@ def classes_of(weights: ArrayLike) -> tuple[Floats, Floats]:
 def check_classes(what: str, given: ArrayLike, sums: Ints, *, whole: bool) -> Floats:
     """Return classes as an array; raise ValueError unless they add up to ``sums``, (3, rows).
 
-    ``whole``: whether all numbers must be whole, or infinite.
+    ``whole`` says whether all numbers must be whole numbers or infinite.
     """
     classes, rows = checks.array_of(what, given), sums.shape[1]
     if classes.ndim != 3 or classes.shape[:2] != (rows, 4) or classes.dtype.kind not in "iuf":
@@ -119,7 +120,8 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
     m
         Number of sampled negatives; all of them if an instance has fewer.
     small
-        Up to this many probabilities are computed to 1e-13, which takes long; more, to about 1e-6.
+        If there are at most this many probabilities, their error is below 1e-13, which takes long;
+        otherwise it is about 1e-6.
     """
     above, tied, negatives, weight = (classes[:, part] for part in range(4))
     every = np.rint(negatives.sum(axis=1)) <= m
@@ -128,7 +130,8 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
         low, high = (np.rint(x[every].sum(axis=1))[:, None] for x in (above, above + tied))
         s = np.arange(m + 1)
         rows[every] = ((s >= low) & (s <= high)) / (high - low + 1)
-    # Instances whose items have different weights share no nodes; ties take most of the time.
+    # Compute instances together if their items have the same weights, so that they share nodes, and
+    # separately if they have ties, which take most of the time.
     kinds, kind = np.unique(weight, axis=0, return_inverse=True)
     for number, has_ties in product(range(len(kinds)), (False, True)):
         has = np.rint(tied.sum(axis=1)) > 0
@@ -148,7 +151,8 @@ def _laws(
 ) -> Floats:
     """Return :func:`law` for instances with more than m negatives, whose classes are the same."""
     middle, width = _times(np.sum(parts, axis=0), weight, m)
-    # Numbers above are alike in a block of rows, so that the transforms of the block are short.
+    # Sort the rows, so that the rows of a block have similar numbers of drawn items above. The
+    # transforms of a block can then be short.
     order = np.argsort((parts[0] * -np.expm1(-weight * np.exp(middle)[:, None])).sum(axis=1))
     middle, width, parts = middle[order], width[order], [x[order] for x in parts]
     step, reach, wide = grid
@@ -193,14 +197,14 @@ def _rung(
     ``counts`` is the number of items of each class, (rows, classes).
     """
     p, q = -np.expm1(-weight * time), np.exp(-weight * time)
-    # The characteristic function at ``size`` points determines a distribution on as many numbers.
+    # The characteristic function at ``size`` points determines a distribution on ``size`` numbers.
     mean, reach = counts @ p, wide * np.sqrt(np.maximum(counts @ (p * q), 0) + 1)
     low = min(max(int(np.min(mean - reach)), 0), m)
     most = min(int(np.max(mean + reach)), int(np.rint(counts.sum(axis=1)).max()))
     size = scipy.fft.next_fast_len(max(most - low, 0) + 1, real=True)
     factors = q[:, None] + p[:, None] * np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
     factors += 1e-300  # the logarithm of 0 is not defined
-    # A product with real and imaginary parts as columns takes a third of the time.
+    # A matrix product with real and imaginary parts as separate columns is three times as fast.
     logs = np.ascontiguousarray(np.log(factors)).view(np.float64)
     sums = ((weight * q)[:, None] / factors).view(np.float64)
     waves = np.exp((counts @ logs).view(np.complex128))
@@ -214,9 +218,11 @@ def _rung(
 
 
 def _with_ties(above: Floats, tied: Floats, below: Floats) -> Floats:
-    """Return the distribution of the number above if 0, 1, ... or all drawn tied items are above.
+    """Return the distribution of the number above, if drawn tied items are in random order.
 
-    All three are distributions on 0..m; of m items drawn, all that are not above or tied are below.
+    The arguments are distributions on 0..m of the numbers of drawn items that are above, tied and
+    below; the three numbers add up to m. Of the tied items, 0, 1, ... or all are above, with equal
+    probability.
     """
     places = above.shape[1]
     changes = np.zeros((len(above), places + 1))

@@ -1,16 +1,17 @@
 r"""A catalogue whose items differ in popularity: negatives are drawn by popularity.
 
-Of n - 1 negatives, the j-th most popular one has the sampling weight :math:`j^{-s}` (Zipf). Of the
-a negatives ranked above the relevant item, t = b a are the most popular ones of the catalogue; the
-others are a random part of all less popular ones. If b a is not whole, t is one of the two numbers
-around it, and b a on average. If b = 0, the ranking ignores popularity; if b = 1, it is the
-bestseller list.
+Of n - 1 negatives, the j-th most popular negative has the sampling weight :math:`j^{-s}` (Zipf).
+Let a negatives be ranked above the relevant item. Of these, t = b a are the t most popular
+negatives of the catalogue, and the other a - t are a random part of the less popular negatives. If
+b a is not a whole number, t is one of the two whole numbers around b a, so that the mean of t is b
+a. If b = 0, the ranking ignores popularity; if b = 1, the ranking is the bestseller list.
 
-With replacement, a drawn item is above with the probability :math:`q = Q + (1 - Q)(a - t)/(n-1-t)`,
-where Q is the t items' share of the sampling weight, and the number above is Binomial(m, q). This
-takes the weight of the random part at its mean. Without replacement the distribution is exact: let
-T of the m drawn items be among the t most popular ones (:mod:`sampledash.by_weight`). All sets of
-a - t less popular items are equally likely to be above, so of the m - T less popular drawn ones,
+For draws with replacement, a drawn item is above with the probability
+:math:`q = Q + (1 - Q)(a - t)/(n-1-t)`, where Q is the share of the sampling weight of the t most
+popular items, and the number above is Binomial(m, q). This replaces the weight of the random part
+by its mean. For draws without replacement, the distribution is exact: let T of the m drawn items be
+among the t most popular items (:mod:`sampledash.by_weight`). All sets of a - t less popular items
+are equally likely to be above, so of the m - T drawn less popular items,
 Hypergeometric(n - 1 - t, a - t, m - T) are above, whatever their weights.
 """
 
@@ -26,11 +27,11 @@ from sampledash.sampling import Sampling, over_sizes, pmf
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme
 from sampledash.types import Floats, Ints
 
-_FIRST = 64  # weights of so many items are added one by one
-_SINGLE, _NODES = 32, 64  # items with a class of their own, and further classes, on a log scale
-_SMALL = 16  # up to so many probabilities have an error below 1e-12, others below 1e-4
+_FIRST = 64  # the weights of this many most popular items are added one by one
+_SINGLE, _NODES = 32, 64  # number of items with a class of their own, and of further classes
+_SMALL = 16  # if there are at most this many probabilities, their error is below 1e-12, else 1e-4
 _REPEATED: Scheme = "with-replacement"
-_ROWS = 32  # number of ranks whose numbers of popular drawn items are similar
+_ROWS = 32  # number of ranks in a block, which have similar numbers of popular drawn items
 _NOTHING = 1e-14  # numbers of popular drawn items with at most this probability are ignored
 
 
@@ -45,7 +46,7 @@ class Catalogue:
     zipf
         Exponent s of the sampling weight of the j-th most popular negative; 0 is uniform.
     bestsellers
-        What part of the items ranked above the relevant item are the catalogue's most popular.
+        Share b of the items above the relevant item that are the catalogue's most popular items.
     """
 
     n: int
@@ -66,7 +67,7 @@ class Catalogue:
 
     @property
     def uniform(self) -> Sampling:
-        """The sampling of as many negatives if all items are equally likely to be drawn."""
+        """The sampling of m negatives from n - 1 items that are all equally likely to be drawn."""
         return Sampling(self.n, self.m, DEFAULT_SCHEME if self.design.distinct else _REPEATED)
 
     @property
@@ -79,7 +80,7 @@ class Catalogue:
         return f"n = {self.n}, m = {self.m}, {self.scheme}, {which}"
 
     def share(self, items: ArrayLike) -> Floats:
-        """Return the share of the sampling weight of so many most popular items."""
+        """Return the share of the sampling weight that the given number of popular items has."""
         return np.asarray(self._weight(items) / self._weight(self.n - 1))
 
     def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
@@ -93,7 +94,7 @@ class Catalogue:
         return high, low
 
     def _popular(self, above: Floats | Ints) -> list[tuple[Floats, Floats]]:
-        """Return the whole numbers around t = b a, each after its weight in their mean t."""
+        """Return both whole numbers around t = b a, each after the probability of this number."""
         most = np.asarray(above, dtype=np.float64)
         top = self.bestsellers * most
         low = np.floor(top)
@@ -105,7 +106,7 @@ class Catalogue:
         return float(p[0] @ np.arange(self.m + 1)) / self.m
 
     def laws(self, above: Floats | Ints) -> Iterator[tuple[slice, Floats]]:
-        """Yield all rows, and the distribution of the number drawn above: (rows, m + 1)."""
+        """Yield slices of rows, and the distributions of the number of drawn items above."""
         m, total, rows = self.m, self.n - 1, len(above)
         if not self.design.distinct:
             yield slice(0, None), pmf(self.scheme, m, *self.weights(above + 1))
@@ -113,7 +114,7 @@ class Catalogue:
         part, top = np.hstack(self._popular(above))
         twice = np.tile(above, 2)
         tops, row = np.unique(top, return_inverse=True)
-        # chances[:, d]: d of the drawn items are not among the most popular ones.
+        # chances[:, d] is the probability that d drawn items are not among the most popular items.
         chances = by_weight.law(self._classes(tops), m, small=_SMALL)[row, ::-1]
         result, sizes = np.zeros((len(top), m + 1)), np.minimum(total - top, m)
         for size in np.unique(sizes).astype(np.int64).tolist():
@@ -128,11 +129,11 @@ class Catalogue:
         yield slice(0, None), result[:rows] + result[rows:]
 
     def _weight(self, items: ArrayLike) -> Floats:
-        """Return the sum of the sampling weights of so many most popular items."""
+        """Return the sum of the sampling weights of the given number of most popular items."""
         s, number = self.zipf, np.asarray(items, dtype=np.float64)
         first = np.append(0.0, np.cumsum(np.arange(1.0, _FIRST + 1) ** -s))
 
-        def primitive(x: Floats) -> Floats:  # of the Euler-Maclaurin formula
+        def primitive(x: Floats) -> Floats:  # the integral in the Euler-Maclaurin formula
             return np.asarray(boxcox(x, 1 - s) + x**-s / 2 - s / 12 * x ** (-s - 1))
 
         rest = primitive(np.maximum(number, _FIRST)) - primitive(np.array(float(_FIRST)))

@@ -25,7 +25,7 @@ NUMERAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 class Remedy(NamedTuple):
-    """An argument that avoids an error or, if ``value`` is None, a function that does.
+    """An argument that avoids an error. If ``value`` is None, it is a function that avoids it.
 
     The value ``...`` represents a value that the user has to fill in.
     """
@@ -42,7 +42,7 @@ class Remedy(NamedTuple):
 
 
 class Refusal(ValueError):
-    """An error made of text and remedies, which Python, command line and pages word differently.
+    """An error with remedies, which Python, the command line and pages express in different words.
 
     ``str`` gives the wording for Python. ``facts`` become attributes of the error.
     """
@@ -320,7 +320,7 @@ def written(name: str, text: str, *, low: float, high: float = _MOST, above: boo
 
 
 def total(name: str, counts: NDArray[np.float64]) -> None:
-    """Raise ValueError if the sum of the counts is too small or too large to be a divisor."""
+    """Raise ValueError if the sum of the counts is too small or too large to divide by."""
     with np.errstate(over="ignore"):
         whole = float(counts.sum())
     if not 1 / MOST_INSTANCES <= whole <= MOST_INSTANCES:

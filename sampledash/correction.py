@@ -77,8 +77,9 @@ class Correction:
 
     Notes
     -----
-    A prior is resized to candidate lists of another length: the weight of rank r of n is spread
-    evenly over the part (r-1)/n..r/n of the list (:func:`~sampledash.expectation.resize_prior`).
+    A prior is resized for candidate lists of another length. The weight of rank r of n is then
+    spread evenly over the part (r-1)/n..r/n of the list
+    (:func:`~sampledash.expectation.resize_prior`).
     """
 
     name: CorrectionName = "uncorrected"
@@ -213,9 +214,9 @@ def vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int
     """
     design = sampling.design
     check_metric(metric, sampling.scheme)
-    # Two cases need no fit. Sampled AUC and ATOP are unbiased under uniform sampling (section
-    # 4.4.1), so they need no correction unless the variance has a weight γ above 0. And a metric
-    # that is computed on all n - 1 negatives is exact.
+    # Two cases need no fit. First, sampled AUC and ATOP are unbiased under uniform sampling
+    # (section 4.4.1), so they need no correction, unless the variance has a weight γ above 0.
+    # Second, a metric that is computed on all n - 1 negatives is exact.
     unbiased = metric.linear and not design.weighted and not recipe.gamma
     complete = recipe.prior is None and design.distinct and sampling.m == sampling.n - 1
     solve = recipe.kind.solve
@@ -393,7 +394,7 @@ def correction(
 
 
 def parse_correction(text: str) -> Correction:
-    """Read a correction from its text, the inverse of ``str``: ``"BV 0.1"``, ``"CLS"``, ``"LS"``.
+    """Read a correction from text such as ``"BV 0.1"``, ``"CLS"`` or ``"LS"``, as ``str`` gives it.
 
     Raises
     ------
@@ -414,7 +415,7 @@ def parse_correction(text: str) -> Correction:
 
 
 def as_correction(value: Correction | str | None) -> Correction:
-    """Return a correction unchanged, parse a text, and return "uncorrected" for None."""
+    """Return a correction from a correction (unchanged), a text, or None (uncorrected)."""
     if value is None:
         return Correction()
     return value if isinstance(value, Correction) else parse_correction(value)

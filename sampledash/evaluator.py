@@ -1,7 +1,8 @@
 """Rank the relevant items of an evaluation exactly, scoring no more candidates than needed.
 
-For each user, the relevant items are scored first, then the other candidates in chunks, until k of
-them (k is the cutoff) have a higher score than the best relevant item or none is left.
+For each user, the relevant items are scored first, then the other candidates in chunks. Scoring
+stops when k candidates (k is the cutoff) have a higher score than the best relevant item, or when
+no candidate is left.
 :mod:`sampledash.stopping` explains why metrics stay exact, and how many candidates are scored.
 """
 
@@ -69,8 +70,9 @@ def rank_until_decided(
     k
         Cutoff: metrics with a cutoff of at most k are exact.
     order
-        A generator: random order. A number for each candidate, such as the score of a cheap proxy:
-        highest first. None: the order given. All orders give the same ranks, at a different cost.
+        Order in which candidates are scored. A generator gives a random order. Numbers, one for
+        each candidate, such as scores of a cheap proxy, give the order from the highest number to
+        the lowest. None is the given order. All orders give the same ranks, at a different cost.
     chunk
         Number of candidates scored at a time. Scoring can stop only at the end of a chunk.
 
@@ -164,7 +166,7 @@ def _looked(
 
 
 def _decided(counts: _Found, order: Ints, k: int) -> Decided:
-    """Return ranks and ties in the given order of items; ``order``: their indices, best first."""
+    """Return ranks and ties in the given order of items; ``order`` holds indices, best first."""
     ranks, ties = np.empty((2, len(order)), dtype=np.int64)
     ranks[order], ties[order] = counts.above + np.arange(1, len(order) + 1), counts.tied
     known = tuple(rank if rank <= k else None for rank in ranks.tolist())
@@ -301,7 +303,8 @@ class Evaluation:
         labels, sets = np.asarray(self.finished)[user], []
         for name, counts in zip(self.systems, self._found, strict=True):
             above, ties = (np.hstack(column) for column in zip(*counts, strict=True))
-            # Equally scored items of a user are a block: each has its best rank before the draw.
+            # Relevant items of a user with equal scores form a block. Before their order is drawn,
+            # each has the best rank of the block.
             begins = np.r_[True, (np.diff(user) != 0) | (np.diff(above) != 0)]
             block = np.cumsum(begins) - 1
             ranks, others = (above + position)[begins][block], np.bincount(block)[block] - 1
@@ -351,8 +354,8 @@ def evaluate(
         Cutoff: metrics with a cutoff of at most k are exact for the finished users.
     budget
         Largest number of scores of irrelevant candidates over all users and systems, including
-        those in ``resume``; None: no limit. It must cover the largest possible cost of any user:
-        all irrelevant candidates, scored by every system.
+        those in ``resume``. If None, there is no limit. The budget must cover the largest possible
+        cost of any user: all irrelevant candidates, scored by every system.
     seed
         Seed of the random order of the users and of their candidates, the same for all systems.
     chunk
@@ -379,14 +382,14 @@ def evaluate(
 
     Notes
     -----
-    The first user whose cost exceeds the rest of the budget is left out, with all its scores. This
-    makes means over the finished users unbiased. Proof: let the users come in random order, and let
-    user T be the first to exceed the budget. Given the set of the first T users, all their orders
-    in which only the last user exceeds the budget are equally likely. So the first T - 1 users are
-    exchangeable, and the expected mean of their values is the expected value for the first user,
-    which is the mean over all users (if the budget covers the most expensive user; Murthy, Sankhya
-    1957). If user T were included, expensive users, which are the hits, would be too frequent.
-    :func:`~sampledash.mean_of_sample` gives an interval for the mean over all users.
+    The first user whose cost exceeds the rest of the budget is left out, with all scores of this
+    user. This makes means over the finished users unbiased. Proof: let the users come in random
+    order, and let user T be the first to exceed the budget. Given the set of the first T users, all
+    their orders in which only the last user exceeds the budget are equally likely. So the first T -
+    1 users are exchangeable, and the expected mean of their values is the expected value for the
+    first user, which is the mean over all users (if the budget covers the most expensive user;
+    Murthy, Sankhya 1957). If user T were included, expensive users, which are the hits, would be
+    too frequent. :func:`~sampledash.mean_of_sample` gives an interval for the mean over all users.
 
     A continued evaluation scores again the user that was left out. Its result is the same as that
     of one evaluation with the larger budget.
@@ -465,7 +468,7 @@ def evaluate(
 
 
 def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
-    """Return how many scores are allowed; refuse a budget below the cost of any one user."""
+    """Return how many scores are allowed; refuse a budget that does not cover every single user."""
     if budget is None:
         return np.inf
     budget = checks.integer("budget", budget, low=1)

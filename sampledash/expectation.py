@@ -62,7 +62,7 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
 def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Floats:
     """Return the variance of the sampled metric over the draw of negatives, at each true rank.
 
-    Same parameters, shape and errors as :func:`expected`.
+    The parameters, the shape of the result and the errors are those of :func:`expected`.
 
     Notes
     -----
@@ -118,8 +118,8 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
         above, below = sampling.weights(np.arange(1, n + 1))
         total = above + below
         log_p = xlogy(s, above / total) + xlogy(m - s, below / total)
-        # If no true rank can produce this sampled rank, subtract a finite number (-inf - -inf is
-        # NaN).
+        # If no true rank can produce this sampled rank, all log_p are -inf. Then subtract a finite
+        # number, because -inf - -inf is NaN.
         likelihood = np.exp(log_p - max(log_p.max(), np.finfo(float).min))
     weighted = likelihood if prior is None else likelihood * prior_weights(prior, n)
     mass = weighted.sum()
@@ -129,7 +129,7 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
 
 
 def prior_weights(prior: ArrayLike, n: int | None = None) -> Floats:
-    """Return a validated prior over the ranks 1..n (None: any n), normalised to sum 1."""
+    """Check a prior over the ranks 1..n (if None, over any n) and return it normalised to sum 1."""
     try:
         array = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

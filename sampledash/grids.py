@@ -58,6 +58,6 @@ def jumps(sampling: Drawing, metric: Metric) -> list[int]:
 
 
 def m_grid(m_max: int, keep: Sequence[int] = ()) -> Ints:
-    """Return logarithmically spaced m in 1..m_max, and the m of ``keep`` that are in 1..m_max."""
+    """Return values of m in 1..m_max: logarithmically spaced values, and the values in ``keep``."""
     ladder = np.geomspace(1, m_max, MOST_POINTS).round().astype(np.int64)
     return np.unique([*ladder, *(m for m in keep if 1 <= m <= m_max)])

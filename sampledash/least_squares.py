@@ -1,8 +1,8 @@
 """Corrected values by least squares (eq. 22, 25 and section 5.2 of Krichene & Rendle, KDD 2020).
 
-The values minimise a sum over all true ranks. It is computed over few true ranks, the nodes of
-:mod:`sampledash.quadrature`, at a cost that does not depend on n. The matrix A has a row per node:
-P(sampled rank | true rank).
+The values minimise a sum over all true ranks. The sum is computed over few true ranks, the nodes of
+:mod:`sampledash.quadrature`, at a cost that does not depend on n. The matrix A has a row per node,
+which holds P(sampled rank | true rank).
 """
 
 from collections.abc import Iterator
@@ -20,13 +20,13 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, item_weights, pmf_longdouble
 from sampledash.types import Flags, Floats, Ints
 
-#: Smallest γ with errors below 1e-5 of the largest value. Callers replace smaller γ by 0.
+#: Smallest γ at which errors are below 1e-5 of the largest value. Callers replace smaller γ by 0.
 SMALLEST_GAMMA = 1e-16
 
-_ROOM = 1 << 22  # a matrix of P(sampled rank | true rank) is cached if it has no more entries
+_ROOM = 1 << 22  # largest number of entries of a matrix of P(sampled rank | true rank) in the cache
 _TINY = np.finfo(float).tiny
-#: Values are refined if the least likely sampled rank has at most this factor times the
-#: probability of the most likely one.
+#: Values are refined if the probability of the least likely sampled rank, divided by that of the
+#: most likely sampled rank, is at most this number.
 _RARE = 1e-6
 #: For γ below this, A is factorised, because AᵀA would lose too many digits. Sums over true ranks
 #: then use as many nodes as a sample _FINER times as large would need.
@@ -36,10 +36,11 @@ _REFINABLE = 1e-10  # for γ below this, iterative refinement may not converge a
 _ROUNDS = 4  # number of rounds of iterative refinement
 #: Refinement uses probabilities in extended precision if (number of nodes) * m² is at most this.
 _EXTENDED = 4_000_000
-#: Singular values of A that are smaller than this factor times the largest one are not used.
+#: Singular values of A that are smaller than this factor times the largest value are not used.
 SINGULAR_CUTOFF = 1e-10
 #: With up to this many sampled ranks, the values of a monotone fit may fall after every sampled
-#: rank; with more, after a few ranks at first, to which others are added while the fit improves.
+#: rank. With more sampled ranks, they may fall after a few ranks at first, and further ranks are
+#: added while the fit improves.
 _ALL = 400
 #: A long monotone fit gets another fall only if the squared error then decreases by more than
 #: twice this number per unit of the fall.
@@ -91,7 +92,10 @@ class Grid:
 
     @cached_property
     def scaled(self) -> tuple[Floats, Floats, Floats]:
-        """S (nodes, m+1), SSᵀ, c = P(sampled rank). S is A with rows · √weights, columns / √c."""
+        """S (nodes, m+1), SSᵀ and c = P(sampled rank).
+
+        S is A with each row multiplied by √weight, and each column divided by √c.
+        """
         root = np.sqrt(self.weights)
         rows = np.vstack([p for _, p in self.laws()]) * root[:, None]
         marginal = root @ rows
@@ -103,8 +107,8 @@ class Grid:
 def uniform(sampling: Sampling, cut: int | None = None, finer: int = 1) -> Grid:
     """Return the nodes for the uniform prior, cached for the next metric if m is below 5,000.
 
-    The metric may jump between ``cut - 1`` and ``cut`` irrelevant items above. There are as many
-    nodes as a sample of ``finer`` times m negatives would need.
+    The metric may jump between ``cut - 1`` and ``cut`` irrelevant items above. The number of nodes
+    is the number that a sample of ``finer`` times m negatives would need.
     """
     return (_shared if sampling.m < 5_000 else _shared.__wrapped__)(sampling, cut, finer)
 
@@ -137,7 +141,7 @@ def nodes(
     prior: Floats | None = None,
     gamma: float = 1.0,
 ) -> Nodes:
-    """Return the nodes: few for the uniform prior, else all ranks with positive prior weight.
+    """Return the nodes: few nodes for the uniform prior, otherwise all ranks with positive weight.
 
     A small γ needs more nodes, because small singular values of A amplify the error of the sums.
     """
@@ -146,7 +150,7 @@ def nodes(
         return Nodes(Grid(sampling, above, prior[prior > 0]), metric, position)
     cut = metric.cut(sampling.n - 1)
     if cut is not None:
-        # A jump of the metric among the first ranks needs no care: each of these ranks is a node.
+        # If the metric jumps among the first ranks, no cut is needed: each of them is a node.
         cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
     return Nodes(uniform(sampling, cut, 1 if gamma >= _SMALL else _FINER), metric, position)
 
@@ -162,8 +166,8 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
     if gamma < _SMALL:
         return _by_triangle(at, gamma)
     grid = at.grid
-    # The systems are not solved with scipy's Cholesky factorisation, because the threads of scipy's
-    # BLAS would compete with the threads of numpy's BLAS.
+    # SciPy's Cholesky factorisation is not used here, because the threads of SciPy's BLAS would
+    # compete with the threads of NumPy's BLAS.
     if gamma < 1 and len(grid.above) <= grid.sampling.m:
         # Solve the dual system with one unknown per node, which has the same solution because
         # ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹.
@@ -190,7 +194,7 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
     """Return the corrected values of eq. 25 by iterative refinement in extended precision.
 
     Under a concentrated prior, some sampled ranks are so rare that rounding errors spoil their
-    large values. Each round adds about eight digits. ``inverse``: inverse of the scaled matrix.
+    large values. Each round adds about eight digits. ``inverse`` is that of the scaled matrix.
     """
     values = np.zeros(len(scale), dtype=np.longdouble)
     grid, s = at.grid, at.grid.sampling
@@ -214,9 +218,10 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
 
 
 def _by_triangle(at: Nodes, gamma: float) -> Floats:
-    """Return the values of eq. 25 by least squares: rows √(1-γ) S, and √γ I with target 0.
+    """Return the values of eq. 25 as the solution of a least-squares problem, for small γ.
 
-    S is the matrix of :attr:`Grid.scaled`, replaced by a triangular factor with fewer rows.
+    The rows of the problem are √(1-γ) S, and √γ I with target 0. S is the matrix of
+    :attr:`Grid.scaled`, replaced by a triangular factor with fewer rows.
     """
     r, rhs = _triangular(at)
     seen, marginal = at.grid.seen, at.grid.marginal[at.grid.seen]
@@ -260,7 +265,7 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
     """
     size, seen = columns.shape
     if not nonnegative:
-        # So that the last entry of x may be negative, it is a difference of two heights.
+        # The last entry of x is a difference of two heights, so that it may be negative.
         columns = np.vstack([columns, -columns[-1:]])
     tried = np.arange(len(columns))
     dense = False
@@ -271,8 +276,8 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
         if size <= _ALL:
             break
         if not dense and 4 * seen > size and 3 * np.sum(heights > 0) > len(tried):
-            # x steps down after more than a third of the sampled ranks after which it may. Start
-            # again, with steps allowed after many more sampled ranks.
+            # x steps down after more than a third of the sampled ranks at which steps are allowed.
+            # Start again, with steps allowed at many more sampled ranks.
             number = seen // 2 if 3 * seen > size else seen // 3
             tried, dense = np.r_[_spread(size, number), np.arange(size, len(columns))], True
             continue

@@ -39,8 +39,8 @@ class Kind:
     tex: str  # TeX of the metric of one relevant item at rank r, without the cutoff
     about: str
     # A metric other than AUC and ATOP is scale(relevant, k) times the sum of gain(position, j) over
-    # the relevant items up to the cutoff k (only the first if ``first_only``). ``relevant`` is the
-    # number of relevant items, and the j-th relevant item has the rank ``position``.
+    # the relevant items up to the cutoff k, or over the first relevant item only if ``first_only``.
+    # ``relevant`` is the number of relevant items; the j-th relevant item has rank ``position``.
     gain: Callable[[Floats, int], Floats] = lambda position, j: np.ones_like(position)
     scale: Callable[[int, float], float] = lambda relevant, k: 1 / relevant
     # The next properties are described at :class:`Metric`.
@@ -49,8 +49,8 @@ class Kind:
     of_others: bool = False
     first_only: bool = False
     reciprocal: bool = False
-    # Colour of the metric on the pages of the dashboard, and its entries in their menu of metrics,
-    # in which "k" stands for the chosen cutoff.
+    # Colour of the metric on the pages of the dashboard, and its entries in the menu of metrics on
+    # these pages, in which "k" stands for the chosen cutoff.
     color: str = "muted"
     chips: tuple[str, ...] = ()
 
@@ -136,7 +136,7 @@ def share_of(place: int, n: int) -> float:
     0.001
     """
     n = int(checks.candidates("n", n, scalar=True))
-    place = checks.integer("k", place, low=1)  # an error message calls ``place`` k, as users do
+    place = checks.integer("k", place, low=1)  # users know ``place`` as the cutoff k
     if place >= n:
         return 1.0
     for power in (int(10**digits) for digits in range(17)):
@@ -166,9 +166,10 @@ class Metric:
     relevant item only: they equal AP and Recall for one relevant item, not for several. A metric on
     a sample has the name of the exact metric, but in general another expected value.
 
-    TOPK's cutoff is a share x: on a sample of m negatives, TOPK@x is Recall at
-    ``places_within(x, m)``. For one relevant item ATOP is AUC. TOPK and ATOP rank each of several
-    relevant items among all other items, from which its negatives are drawn (Steck).
+    The cutoff of TOPK is a share x: on a sample of m negatives, TOPK@x is Recall with the cutoff
+    ``places_within(x, m)``. For one relevant item, ATOP is equal to AUC. For several relevant
+    items, TOPK and ATOP rank each of them among all other items, from which negatives are drawn
+    (Steck).
 
     References
     ----------
@@ -242,7 +243,7 @@ class Metric:
         return not (self.first_only or self.of_others)
 
     def cut(self, others: int) -> int | None:
-        """Return the cutoff as a rank in a list of ``others`` + 1 items; None without a cutoff."""
+        """Return the cutoff as a rank in a list of ``others`` + 1 items, or None."""
         return self.k if self.share is None else int(places_within(self.share, others))
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
@@ -252,7 +253,7 @@ class Metric:
         irrelevant items are ranked above the item: arrays of any shape, which may hold fractions.
         """
         a, total = np.broadcast_arrays(np.asarray(above), np.asarray(negatives))
-        precision = np.result_type(a, np.float64)  # longdouble if ``above`` is, else float64
+        precision = np.result_type(a, np.float64)  # longdouble if ``above`` is longdouble
         a, total = a.astype(precision, copy=False), total.astype(precision, copy=False)
         if self.linear:
             return np.asarray((total - a) / total)
@@ -378,7 +379,7 @@ def _share(text: str, given: str) -> float:
 
 
 def parse_metric(text: str) -> Metric:
-    """Read a metric from its text: the inverse of ``str``; other common spellings are accepted.
+    """Read a metric from its text, as ``str`` gives it; other common spellings are accepted.
 
     Parameters
     ----------
@@ -413,5 +414,5 @@ def parse_metric(text: str) -> Metric:
 
 
 def as_metric(value: Metric | str) -> Metric:
-    """Return a metric unchanged, and parse a text such as "NDCG@10" (:func:`parse_metric`)."""
+    """Return a metric from a metric (unchanged) or from a text such as "NDCG@10"."""
     return value if isinstance(value, Metric) else parse_metric(value)

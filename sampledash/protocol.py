@@ -1,8 +1,9 @@
 """The protocol of a sampled evaluation: the options that all comparison functions share.
 
 The options determine the sampling weights, the corrected values and, for each relevant item, the
-distribution of the number of sampled items above. Of the items tied with a relevant item, 0, 1, ...
-or all are above it, with equal probability; means over these cases use quadrature or a closed form.
+distribution of the number of sampled items above. Tied items are in random order: the number of
+tied items above a relevant item is 0, 1, ... or all with equal probability. Means over this number
+are computed by quadrature or by a closed form.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from sampledash.types import Floats, frozen
 
 Weighting = Literal["instances", "relevant-items"]
 
-_KEPT = 1 << 22  # largest number of probabilities that a set of items keeps for the next call
+_KEPT = 1 << 22  # largest number of probabilities that a set of items caches for the next call
 _CHUNK = 1 << 20  # largest number of probabilities in a block of distributions
 #: The closed form for tied items multiplies a difference of two cumulative probabilities, and thus
 #: its rounding error, by a factor. If the factor is above this limit, quadrature is used.
@@ -93,7 +94,7 @@ class Protocol:
 
     @property
     def anew(self) -> bool:
-        """Whether each m is computed anew: with a fit, or a varying number of distinct items."""
+        """Whether each m needs its own computation, such as a fit of the correction."""
         return self.correction.kind.fitted or self.design.anew
 
     def check(self, ranks: RankSet, m: int) -> None:
@@ -125,7 +126,7 @@ class Protocol:
             raise ValueError(f"ties of {who} need the weight of the tied items: {advice}")
 
     def _check_classes(self, ranks: RankSet, m: int) -> None:
-        """Raise ValueError if ranks do not have what a scheme that needs classes needs."""
+        """Raise ValueError if the scheme needs classes or strata that the ranks do not have."""
         who, least = f"system {ranks.system!r}", int(ranks.counted().negatives.min())
         if getattr(ranks, self.design.needs) is None:
             missing = f"{who} has no {self.design.needs}, which scheme {self.scheme!r} needs"
@@ -148,8 +149,8 @@ class Protocol:
     def require_fixed(self, system: str) -> None:
         """Raise ValueError if the number of different drawn items varies.
 
-        ``system`` names a system with several relevant items in an instance. It is empty if there
-        is none; then no error is raised.
+        ``system`` is the name of a system with several relevant items in an instance. If there is
+        no such system, the name is empty, and no error is raised.
         """
         if self.design.by_class is not None and system:
             unknown = f"their {self.design.needs} do not tell which items are above both"
@@ -197,7 +198,7 @@ class Protocol:
         Without replacement, all items must have at least m negatives.
         """
         if self.design.by_class is not None:
-            # Several threads may use the cache at the same time.
+            # Several threads may use the cache at the same time, so look up the entry only once.
             if (p := counts.laws.get((self.scheme, m))) is None:
                 if sum(x.size for x in [*counts.laws.values()]) + len(counts) * m > _KEPT:
                     counts.laws.clear()
@@ -216,7 +217,7 @@ class Protocol:
         step = max(1, _CHUNK // (m + 2))
         for at in _blocks(tied[closed], step):
             yield at, _tied_hypergeometric(m, counts[at])
-        # Fewer items per block, because an item needs about 10 to 100 nodes and distributions.
+        # Use fewer items per block, because an item with ties needs 10 to 100 distributions.
         for at in _blocks(tied[~closed], max(1, step // 64)):
             owner, above, below, weights = self.tied_nodes(counts[at], m)
             share = csc_array((weights, (owner, np.arange(len(owner)))))
@@ -271,7 +272,7 @@ class Protocol:
 
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
         """Return the sampling for the fit at a position; n is the mean n of its items, rounded."""
-        # An uncorrected vector is the same for all schemes.
+        # The vector of an uncorrected metric is the same for all schemes.
         scheme = self.fit_scheme if self.correction.by_rank else DEFAULT_SCHEME
         n = population_of(scheme, counts.populations[position], m)
         return Sampling(n, m, scheme, SCHEMES[scheme].odds(self.odds))
@@ -284,9 +285,10 @@ def _blocks(items: NDArray[np.intp], step: int) -> Iterator[NDArray[np.intp]]:
 def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
     """Return P(number of drawn items above), (items, m + 1), averaged over the ties of each item.
 
-    With K of N negatives above, s of m drawn ones are above in C(K, s) C(N-K, m-s) of C(N, m)
-    samples. The sum of this product over K <= x is the number of (m+1)-subsets of 0..N whose
-    (s+1)-th smallest element is at most x: a tail of another hypergeometric distribution.
+    If K of N negatives are above, then s of m drawn negatives are above in C(K, s) C(N-K, m-s) of
+    C(N, m) samples. The sum of this product over K <= x is the number of (m+1)-subsets of 0..N
+    whose (s+1)-th smallest element is at most x. The sum is therefore a tail of another
+    hypergeometric distribution.
     """
     places = counts.negatives + 1
 
@@ -305,7 +307,10 @@ def as_ranked_by(metric: Metric, counts: RankCounts) -> RankCounts:
 
 
 def group_by_candidate_set(metrics: Sequence[Metric]) -> list[list[int]]:
-    """Group metric indices by what competes with a relevant item: irrelevant or all other items."""
+    """Group metrics that rank a relevant item among the same items: irrelevant, or all other items.
+
+    Return the indices of the metrics of each group.
+    """
     groups: dict[bool, list[int]] = {}
     for i, metric in enumerate(metrics):
         groups.setdefault(metric.of_others, []).append(i)

@@ -2,7 +2,8 @@
 
 The ranks are divided into panels on which the summed function is smooth. On each panel, a Gauss
 rule for *sums over integers* (from the discrete Chebyshev polynomials) with k nodes is exact for
-polynomials up to degree 2k - 1. A Gauss-Legendre rule, made for integrals, errs in the third digit.
+polynomials up to degree 2k - 1. A Gauss-Legendre rule, which is for integrals, would have errors in
+the third digit.
 
 Let p be the share of the items that are above the relevant item. For the distribution of the
 sampled rank given the true rank, or a product of two such distributions, long panels need at least
@@ -90,9 +91,11 @@ def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Flo
 
 
 def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
-    """Return the largest number above whose arcsin(sqrt(p)) is up to ``width`` above ``first``'s.
+    """Return the last number of items above that a panel from ``first`` may contain.
 
-    p is the share of the sampling weight above: each item above has weight ``odds``, others 1.
+    arcsin(sqrt(p)) of this number is at most ``width`` larger than that of ``first``. p is the
+    share of the sampling weight above, if each item above has weight ``odds`` and other items
+    weight 1.
     """
     # arctan2 gives arcsin(sqrt(p)), because a rounding error may make p larger than 1.
     angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + width
@@ -112,8 +115,9 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
     width = rule.width / np.sqrt(m)
     if sampling.design.once:
         # The distribution is not smooth near the ends of the list, where a sample may contain all
-        # items above, or all items below. It contains all of h items with probability share^h. This
-        # is 1e-18 for h = ``whole``: so many ranks at each end are summed one by one.
+        # items above, or all items below. A sample contains all of h items with probability
+        # share^h, which is 1e-18 for h = ``whole``. Therefore ``whole`` ranks at each end are
+        # summed one by one.
         share = min(m / (n - 1), 1.0)
         whole = n if share >= 1 else min(n, int(np.ceil(np.log(1e-18) / np.log(share))))
         head = max(HEAD, whole)

@@ -17,10 +17,10 @@ from sampledash.types import Floats, Ints
 class RankCounts:
     """Relevant items as arrays: one entry for each item, or for each group of equal items.
 
-    An entry is the ``position``-th best of ``relevant`` items of an instance; ``above`` of its
-    ``negatives`` irrelevant items are strictly above it, and ``tied`` are tied with it. ``mass`` is
-    the share of sampling weight above it, or None; ``count`` the number of such instances;
-    ``classes`` and ``strata`` as in :class:`~sampledash.RankSet`.
+    An entry is the ``position``-th best of the ``relevant`` relevant items of an instance. Of its
+    ``negatives`` irrelevant items, ``above`` are strictly above the item, and ``tied`` are tied
+    with it. ``mass`` is the share of the sampling weight above the item, or None. ``count`` is the
+    number of such instances. ``classes`` and ``strata`` are as in :class:`~sampledash.RankSet`.
     """
 
     above: Ints
@@ -89,9 +89,9 @@ class RankCounts:
 
 
 def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
-    """Return a number per label, 0, 1, 2, ... by first appearance, and how many labels differ."""
+    """Number the labels 0, 1, 2, ... by first appearance; also return how many labels differ."""
     if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):
-        # Increasing labels are all different, so the i-th label gets the number i.
+        # The labels are increasing, so all differ, and the i-th label gets the number i.
         return np.arange(len(labels)), len(labels)
     listed = labels.tolist()
     distinct = dict.fromkeys(listed)
@@ -118,15 +118,15 @@ def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
     """Return the first index of each group of equal rows, sorted by row, and each row's group."""
     key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
-        if np.any(column != column[:1]):  # constant columns, usually most, have no effect
+        if np.any(column != column[:1]):  # skip constant columns, which have no effect
             code, among = _numbered(column)
             if size >= 2**31:
                 key, size = _numbered(key)
             key, size = key * among + code, size * among
     if size > 4 * len(key):
         return np.unique(key, return_index=True, return_inverse=True)[1:]
-    # Equal rows have equal keys below ``size``, which is small, so a table is faster than sorting.
-    # It is filled backwards, so that the first row of each key overwrites the others.
+    # Equal rows have equal keys. The keys are below ``size``, which is small, so a table of keys is
+    # faster than sorting. The table is filled backwards, so that the first row of each key remains.
     first = np.full(size, -1)
     first[key[::-1]] = np.arange(len(key))[::-1]
     occurs = first >= 0
@@ -154,7 +154,7 @@ def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list
 
 
 def one_item_per_instance(counts: RankCounts) -> RankCounts:
-    """Make each relevant item an instance, the others its negatives, as TOPK and ATOP do."""
+    """Make each relevant item an instance, with all other items as negatives (TOPK and ATOP)."""
     alone = np.ones_like(counts.position)
     return replace(
         counts,

@@ -49,12 +49,14 @@ class RankSet(ByDigest):
         Whether the true rank is unknown, except that it is at least the value in ``ranks``: for
         example 11 for an item that is missing from a list of the first 10.
     classes
-        Numbers of irrelevant items by classes of equal sampling weight, for schemes that draw by
-        weight: for each row, the number above the relevant item, the number tied with it, the
-        number in all, and the weight of an item, of each class: shape (rows, 4, classes).
+        For schemes that draw by weight: irrelevant items by classes of equal sampling weight, shape
+        (rows, 4, classes). For each row and class, the four numbers are the number of items above
+        the relevant item, the number of items tied with it, the number of all items, and the weight
+        of an item.
     strata
-        The same for the scheme that draws a number of negatives from each stratum: the last part is
-        the number drawn from the stratum, or inf if all of its items are drawn.
+        For the scheme that draws a number of negatives from each stratum: irrelevant items by
+        stratum, shape (rows, 4, strata). The first three numbers are those of ``classes``; the last
+        is the number of items drawn from the stratum, or infinity if all its items are drawn.
     provenance
         Text that says where the ranks come from: data, split, recommender, seed. Exports contain
         it; no computation uses it, and ``digest`` does not depend on it.
@@ -147,7 +149,7 @@ class RankSet(ByDigest):
             self._check_mass(where, mass)
 
     def _check_mass(self, where: str, mass: Floats) -> None:
-        """Raise ValueError unless ``mass`` is 0 if no irrelevant item is above, 1 if all are."""
+        """Raise ValueError unless ``mass`` is 0 with no irrelevant item above, and 1 with all."""
         order, position, relevant = self._order
         above, known = self.ranks[order] - position, ~self.beyond[order]
         for end, share, who in ((0 * relevant, 0, "no"), (self.n[order] - relevant, 1, "every")):
@@ -159,10 +161,10 @@ class RankSet(ByDigest):
                 raise ValueError(f"mass_above {where} is {given}, but {rule}")
 
     def _sorted_rows(self) -> tuple[Ints | slice, Ints, Ints]:
-        """Return the order by instance and rank and, in this order, each row's position and |R|.
+        """Return the order of the rows by instance and rank.
 
-        |R| is the number of relevant items of the instance. In ``self.ranks``, each unknown rank
-        becomes the best that is possible.
+        Also return, in this order, each row's position among the relevant items of its instance,
+        and their number. In ``self.ranks``, each unknown rank becomes the best possible rank.
         """
         rows = len(self.ranks)
         codes, distinct = codes_of(self.instances)
@@ -361,8 +363,9 @@ _SEED = 0  # seed for drawing the order of tied items, so that repeated calls gi
 def draw_shared_ties(lists: Ints, ranks: Ints, ties: Ints) -> tuple[Ints, Ints]:
     """Return ranks and ties after drawing an order for relevant items tied with each other.
 
-    ``lists`` numbers the ranked list of each relevant item, and ``ties`` counts all other items
-    tied with it. Only relevant items tied with each other change; their ties become 0.
+    ``lists`` holds the number of the ranked list of each relevant item, and ``ties`` the number of
+    all other items tied with it. Ranks change only for relevant items that are tied with each
+    other; the ties of these items become 0.
     """
     order = np.lexsort((ranks, lists))
     fresh = (np.diff(lists[order]) != 0) | (np.diff(ranks[order]) != 0)

@@ -29,9 +29,10 @@ _STRATUM = 50.0  # the test of m compares only instances of similar n, in groups
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
 _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
 _NEAR = 1.5  # largest ratio of n (or of m) within a stratum that has enough instances
-#: Largest ratio of two n in a stratum. For m there is none: negatives of larger m can be dropped.
+#: Largest ratio of two n in a stratum. The ratio of two m is not limited, because a larger m can be
+#: reduced by dropping negatives.
 _FAR = 4.0
-_FAINT = 1e-9  # a smaller sum of weights at a place is a rounding error
+_FAINT = 1e-9  # a smaller sum of weights at a sampled rank is a rounding error
 #: Largest number of possible sampled ranks: the sum of m + 1 over all different m of a rank set.
 MOST_PLACES = 10_000_000
 
@@ -113,21 +114,21 @@ class SampledRankSet(ByDigest):
         Weight of each entry, at least 0: the number of instances that it represents; may be
         fractional.
     adaptive
-        Whether the m of an instance depended on its drawn negatives, for example because they were
-        drawn until one ranked above the relevant item. If False, m was set beforehand; it may still
-        differ between instances and correlate with the rank. If None, this is unknown: if m
-        correlates with the rank, by a test with at most 1 false positive in 1,000 samples
-        (:func:`chance_if_set`), estimates are made for both cases (:attr:`readings`), and ranges
-        hold for both.
+        Whether the m of an instance depended on its drawn negatives, for example because negatives
+        were drawn until one of them ranked above the relevant item. If False, m was set beforehand;
+        m may still differ between instances and correlate with the rank. If None, it is unknown how
+        m was set. Then a test with at most 1 false positive in 1,000 samples
+        (:func:`chance_if_set`) decides whether m correlates with the rank. If so, estimates are
+        made for both cases (:attr:`readings`), and ranges hold for both cases.
     ties
         Number of sampled negatives that are tied with the relevant item: one number, or one per
         entry. Tied items are in random order: each entry counts in equal parts at every place of
         its block, and remains one instance.
     mean_rank
-        Whether the uncorrected metric is that of the mean of the best and the worst rank, as OGB,
-        TGB and PyKEEN publish it, instead of its mean over the orders of the ties. All else is
-        computed for a random order, because the mean rank of a sample does not have the
-        distribution of a sampled rank.
+        How the uncorrected metric treats ties. If True, it is computed from the mean of the best
+        and the worst rank, as OGB, TGB and PyKEEN publish it. If False, it is the mean over all
+        orders of the tied items. All other results assume a random order, because the mean rank of
+        a sample does not have the distribution of a sampled rank.
 
     Raises
     ------
@@ -247,9 +248,9 @@ class SampledRankSet(ByDigest):
     def readings(self) -> tuple[SampledRankSet, ...]:
         """Copies of this rank set with each possible value of ``adaptive``; usually the set itself.
 
-        There are two if ``adaptive`` is None and m correlates with the rank: m was set beforehand
-        by something that correlates with the rank (False, first), or m depended on the drawn
-        negatives (True, second). No sample can show which is true.
+        There are two copies if ``adaptive`` is None and m correlates with the rank. In the first
+        (False), m was set beforehand by something that correlates with the rank. In the second
+        (True), m depended on the drawn negatives. No sample can show which of them is true.
         """
         return self.read_at(LEVEL)
 
@@ -274,7 +275,7 @@ class SampledRankSet(ByDigest):
         """p-value of the test that m is independent of the rank (:func:`chance_if_set`)."""
         used = self.counts > 0
         weight = self.counts[used] / self.design_effect
-        # Take a tied item to be in the middle of its block.
+        # Treat a tied item as if it were in the middle of its block of tied items.
         above = self.sampled_ranks[used] - 1 + self.ties[used] // 2
         return chance_if_set(self.n[used], self.m[used], above, weight)
 
@@ -319,8 +320,8 @@ class SampledRankSet(ByDigest):
             whole, part = m == size, (drawn == size) & (m > size)
             seen = np.bincount(above[whole], weight[whole], size + 1).astype(np.float64)
             if np.any(part):
-                # Average the instances with more negatives than ``most`` over all ways to drop the
-                # excess.
+                # For instances with more than ``most`` negatives, average over all ways to drop the
+                # excess negatives.
                 every = [(above[part], (m - above)[part], weight[part])]
                 seen += weighted_pmf_sums("without-replacement", size, every)[0]
             counts.append(frozen(seen))
@@ -342,8 +343,8 @@ class SampledRankSet(ByDigest):
         apart = not self.adaptive and self.chance_if_set < level
         strata = []
         for group in _groups(used, self.n, self.counts, _FAR):
-            # From the largest m down, so that few instances with small m do not reduce the m of
-            # many others.
+            # Form groups from the largest m down, so that few instances with small m do not reduce
+            # the m of many other instances.
             parts = _groups(group, 1 / self.m, self.counts, np.inf) if apart else [group]
             for part in parts:
                 most = int(self.m[part].min()) if apart else None
@@ -354,9 +355,10 @@ class SampledRankSet(ByDigest):
 
 
 def _split(above: Ints, ties: Ints, m: Ints, weight: Floats) -> tuple[Ints, Ints, Floats]:
-    """Divide tied entries in equal parts over the places of their blocks; add up equal places.
+    """Divide each tied entry in equal parts over the places of its block, and add up equal places.
 
-    Return the places (numbers of negatives above), and the m and the weight of each.
+    A place is the number of negatives above the relevant item. Return the places, and the m and the
+    weight of each place.
     """
     places, drawn, counts = list[Ints](), list[Ints](), list[Floats]()
     for size in _distinct(m):
@@ -376,8 +378,8 @@ def _split(above: Ints, ties: Ints, m: Ints, weight: Floats) -> tuple[Ints, Ints
 def _groups(instances: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
     """Return the ``instances`` in groups of similar size (n or 1/m), in increasing order of size.
 
-    A group contains sizes up to _NEAR times its smallest, or, to reach _ENOUGH instances, larger
-    ones, but none above ``far`` times the smallest.
+    A group contains sizes up to _NEAR times its smallest size. To reach _ENOUGH instances, it may
+    contain larger sizes, but none above ``far`` times its smallest size.
     """
     logs, place = np.unique(np.log(np.asarray(sizes)[instances]), return_inverse=True)
     totals = np.bincount(place, weights[instances])
@@ -409,16 +411,17 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
 
     Drop negatives at random until all instances of similar n have the smallest m among them. If m
     is independent of the rank, the number of negatives left above the relevant item is independent
-    of m. If an evaluation draws more negatives while none ranks above the item, this number is
-    smaller where m is large. If m was set beforehand by something that correlates with the rank, it
-    is smaller or larger where m is large.
+    of m. If an evaluation draws more negatives as long as none ranks above the item, this number is
+    smaller where m is large. If m was set beforehand by something that correlates with the rank,
+    this number is smaller or larger where m is large.
 
-    The test is that of Cochran, Mantel & Haenszel: two scores of this number (its mean, and whether
-    it is 0) are correlated with the midrank of m, among instances of the same or neighbouring n,
-    and compared with all permutations of m. Each score is the mean over all ways to drop negatives,
-    so that the result is reproducible. The variance is that of a single random way, which is
-    larger, so that the error rate is not above the stated level. If n determines m (all candidates,
-    or a share of them), the p-value is 1.
+    The test is that of Cochran, Mantel & Haenszel. Two scores of this number (its mean, and whether
+    it is 0) are correlated with the midrank of m, among instances of the same or neighbouring n.
+    The correlations are compared with those for all permutations of m. Each score is the mean over
+    all ways to drop negatives, so that the result is reproducible. The variance is that for a
+    single random way to drop negatives. This variance is larger, so that the error rate is not
+    above the stated level. If n determines m (all candidates, or a share of them), the p-value is
+    1.
 
     If nearly all instances have the same m, the sum of the scores of the others is not normal. Its
     tail is therefore bounded by Bernstein's inequality with the largest contribution of an
@@ -444,9 +447,9 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     def mean(values: Floats) -> Floats:
         return np.asarray(np.bincount(stratum, w * values) / size)
 
-    # Mean share of the ``fewest`` negatives left (the smallest m of the stratum) that is above, its
-    # second moment ``square``, and the probability ``none`` that none is above: 0 if fewer than
-    # ``fewest`` are below, because ``left`` is then -inf.
+    # ``fewest`` negatives are left, the smallest m of the stratum. ``share`` is the mean share of
+    # these that is above, ``square`` the second moment of this share, and ``none`` the probability
+    # that none is above. It is 0 if fewer than ``fewest`` are below, because ``left`` is then -inf.
     share = s / m
     square = share / fewest
     square += (1 - 1 / fewest) * share * (s - 1) / np.maximum(m - 1, 1)
@@ -458,17 +461,17 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     apart = mean(place**2) * size**2 / np.where(several, size - 1, 1)
     covariance = [[mean(square) - a**2, -a * b], [-a * b, b - b**2]]
     spread = np.array([[np.sum((apart * c)[several]) for c in row] for row in covariance])
-    # If ``fewest`` is 1, ``none`` is 1 - ``share``, so an eigenvalue is 0. Leave such eigenvalues
-    # out.
+    # If ``fewest`` is 1, ``none`` is 1 - ``share``, so that an eigenvalue is 0. Leave out
+    # eigenvalues of 0.
     values, vectors = np.linalg.eigh(spread)
     matters = values > 1e-9 * values.max()
     if not np.any(matters):
         return 1.0
     vectors = vectors[:, matters]
     direction = vectors @ (vectors.T @ total / values[matters])
-    # No contribution exceeds the largest midrank times the most extreme score, both minus their
-    # means. A score is extreme at the largest possible share above the item, at 1 / ``fewest``, or
-    # at 0.
+    # Limits of the contributions to the sum: the largest midrank times the most extreme score, both
+    # minus their means. A score is extreme if the share above the item is as large as possible, or
+    # 1 / ``fewest``, or 0.
     scores = [np.minimum(s, fewest) / fewest, 1 / fewest]
     ends = np.stack([*(direction[0] * x for x in scores), np.full(len(s), direction[1])])
     off = np.abs(ends - (direction @ np.stack([a, b]))[stratum]).max(axis=0)
@@ -486,7 +489,7 @@ def _follows(n: Ints, m: Ints) -> bool:
 
 
 def _strata(n: Ints, weight: Floats) -> Ints:
-    """Return the stratum of each instance: equal n, and neighbouring n up to about 50 instances."""
+    """Return the stratum of each instance: equal n, or similar n for about 50 instances."""
     _, place = np.unique(n, return_inverse=True)
     sizes = np.bincount(place, weight)
     before = np.cumsum(sizes) - sizes
@@ -495,9 +498,10 @@ def _strata(n: Ints, weight: Floats) -> Ints:
 
 
 def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
-    """Return the share of the stratum with a smaller m plus half of that with an equal m.
+    """Return the midrank of m of each instance, as a share of its stratum.
 
-    A constant of the stratum is added. Instances must be sorted by stratum and m.
+    The midrank is the share of the stratum with a smaller m, plus half the share with an equal m. A
+    constant for each stratum is added. Instances must be sorted by stratum and m.
     """
     group = np.r_[0, np.cumsum((np.diff(stratum) > 0) | (np.diff(m) > 0))]
     sizes = np.bincount(group, weight)

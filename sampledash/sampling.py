@@ -10,9 +10,9 @@ above it, which is the sampled rank minus one, has the distribution
 
 Notes
 -----
-Probabilities are evaluated outward from the mode: ratios p(s+1)/p(s) are multiplied, and the result
+Probabilities are evaluated from the mode outward: ratios p(s+1)/p(s) are multiplied, and the result
 is divided by its sum. This is exact to a few units in the last place at any n, whereas formulas
-with log-gamma functions lose digits in proportion to n.
+with log-gamma functions lose more digits the larger n is.
 """
 
 import re
@@ -31,9 +31,10 @@ from sampledash.types import Flags, Floats, Ints, blocks
 
 #: For each row: weight of the items above, weight of the items below, and a factor in a sum.
 Weighted = tuple[Floats, Floats, Floats]
-Sizes = Callable[[int, Floats], Floats]  # as in ``Design.sizes``
+Sizes = Callable[[int, Floats], Floats]  # a function as ``Design.sizes`` in the module ``schemes``
 
-#: Error message for m, a text that says how many negatives there are, and their number.
+#: Error message; the gaps are for m, a text that says how many negatives there are, and their
+#: number.
 TOO_MANY = "m = {} is too large without replacement: {}; take m <= {} or sample with replacement"
 _CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which fit the CPU cache
 #: Half width, in standard deviations, of the computed range of counts; P(outside) is below 1e-30.
@@ -47,7 +48,8 @@ _BAND = 0.25
 #: Rows with fewer items above, or below, are not interpolated (without replacement).
 _END = 64
 _NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than this
-#: ``pmf`` works column by column (one count, all rows) from this many rows on, if m is the same.
+#: From this many rows on, and if all rows have the same m, ``pmf`` is computed column by column (a
+#: column is one count of sampled items above, for all rows).
 _MANY = 400
 _NO_WEIGHT = 1e-18  # numbers of different drawn items with at most this probability are ignored
 _TINY = 1e-290  # smaller probabilities are skipped: subnormal numbers are a hundred times slower
@@ -267,13 +269,14 @@ def pmf_window(
 def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]:
     """Replace the many rows of each part by few rows whose :func:`pmf` has the same weighted sum.
 
-    Let p be the share above of a row, and t = arcsin(sqrt(p)). As a function of t, a Binomial(m, p)
-    probability is a bump of width 1/(2 sqrt(m)). On panels (intervals) of t twice as wide, 24
-    Chebyshev points interpolate it to the last digit. Lagrange's formula distributes each row's
-    weight over the points of its panel; new weights may be negative. Without replacement from N
-    items, the bump is narrower by sqrt(1 - m/N) and smooth in 1/N: rows with similar factors are
-    interpolated over 1/N too, with up to 12 points. Few rows stay as they are, and so do rows near
-    the ends, where all items above (or below) may be drawn.
+    Let p be the share of items above in a row, and t = arcsin(sqrt(p)). As a function of t, a
+    Binomial(m, p) probability is a bump of width 1/(2 sqrt(m)). On panels (intervals) of t that are
+    twice as wide, 24 Chebyshev points interpolate the probability to the last digit. Lagrange's
+    formula distributes the weight of each row over the points of its panel; new weights may be
+    negative. For draws without replacement from N items, the bump is narrower by the factor
+    sqrt(1 - m/N), and smooth in 1/N. Rows with similar factors are therefore interpolated over 1/N
+    too, with up to 12 points. Rows are not replaced if they are few, or near the ends, where all
+    items above (or below) may be drawn.
     """
     if SCHEMES[scheme].varies:
         return list(parts)
@@ -288,9 +291,9 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         members = [numbers == band for numbers in bands]
         shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
         low, high = float(shares.min()), float(shares.max())
-        # If the share ``high`` of N is drawn, all of h items are with probability high^h. ``end``
-        # is h / N where this is 1e-18, or h = _END if larger. Only shares in end..1 - end are
-        # merged.
+        # If the share ``high`` of N items is drawn, all of h items are drawn with probability
+        # high^h. Let h be the number at which this probability is 1e-18, but at least _END. ``end``
+        # is h / N. Only rows with a share above in end..1 - end are merged.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
         # In the band, the logarithm of a non-negligible probability changes by up to 4 times ``x``,
         # so k points over N (``sizes``) have an error of about x^k / k!.
@@ -312,8 +315,9 @@ def _merge(
 ) -> Weighted:
     """Merge the rows of one part whose share above lies within end..1 - end.
 
-    N lies in 1/high..1/low (if ``high`` is 0, N does not matter). ``width``: panels per radian of
-    arcsin(sqrt(share)); ``sizes``: points over N.
+    N lies in 1/high..1/low; if ``high`` is 0, the probabilities do not depend on N. ``width`` is
+    the number of panels per radian of arcsin(sqrt(share)), and ``sizes`` the number of points over
+    N.
     """
     above, below, weight = part
     first = np.arcsin(np.sqrt(min(end, 0.5)))
@@ -394,7 +398,7 @@ def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
 
 
 def _interpolated(sizes: Sizes, m: int, numbers: Ints) -> tuple[Floats, Floats]:
-    """Return factors whose product is ``sizes(m, numbers)``, which is smooth in 1 / number."""
+    """Interpolate ``sizes(m, numbers)`` in 1 / number; return two matrices, to be multiplied."""
     if len(numbers) <= (count := _POINTS + int(5 * np.sqrt(m))):
         return np.eye(len(numbers)), sizes(m, numbers.astype(np.float64))
     low, high = 1 / float(numbers[-1]), 1 / float(numbers[0])
@@ -437,9 +441,12 @@ def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
 
 
 def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
-    """Return the probabilities of ``s`` and of s[-1] + 1 sampled items above; rows sum to 1."""
+    """Return the probabilities of s[0], ..., s[-1] and s[-1] + 1 sampled items above.
+
+    Each row is scaled to the sum 1.
+    """
     if SCHEMES[scheme].distinct:
-        # If a or b is fractional, factors of impossible s can be negative; replace them by 0.
+        # If a or b is fractional, factors for impossible s can be negative: replace these by 0.
         up = (draws - s) * np.maximum(a - s, 0)
         down = (s + 1) * np.maximum(b - draws + s + 1, 0)
     else:
@@ -473,7 +480,8 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0
-    # First the counts above the mode; then those below it, in the same way with a and b exchanged.
+    # Compute the counts above the mode first, then the counts below the mode, in the same way with
+    # a and b exchanged.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
         # ``ends[s]`` is the number of rows with a mode up to s.
         ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()
@@ -520,7 +528,7 @@ def draw_above(
     a, b = a.astype(np.int64), b.astype(np.int64)
     if np.max(a + b, initial=0) < _NUMPY_URN:
         return np.asarray(rng.hypergeometric(a, b, draws), dtype=np.int64)
-    # numpy cannot draw from so many items, so invert the exact distribution function row by row.
+    # NumPy cannot draw from this many items: invert the exact distribution function row by row.
     result = np.empty(a.shape, dtype=np.int64)
     for i in np.ndindex(a.shape):
         steps = np.cumsum(pmf(scheme, draws[i], a[i], b[i])[0])
@@ -559,8 +567,8 @@ def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
     last = 1 + int(np.max(np.flatnonzero(vector), initial=-1))
     head, values = p[:, :last], vector[:last]
     mean = head @ values
-    # Subtract the mean first: E[v^2] - E[v]^2 would lose digits. ``empty_like`` keeps the memory
-    # order.
+    # Subtract the mean first, because E[v^2] - E[v]^2 would lose digits. The result of
+    # ``empty_like`` has the same memory order as ``head``.
     square = np.subtract(values, mean[:, None], out=np.empty_like(head))
     square *= square
     variance = np.einsum("rs,rs->r", head, square)

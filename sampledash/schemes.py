@@ -33,8 +33,8 @@ class Design:
     """Properties of a sampling scheme: a row of :data:`SCHEMES`."""
 
     label: str  # name of the scheme in menus and links
-    words: str  # how sentences on pages go on after "drawn", such as "with replacement"
-    paper: str  # how the paragraph that users copy into their paper goes on after "sampled"
+    words: str  # words that follow "drawn" in sentences on pages, such as "with replacement"
+    paper: str  # words that follow "sampled" in the paragraph that users copy into their paper
     #: TeX of the distribution of the number of drawn items above the relevant item. It is a Jinja2
     #: template, which formula.tex.jinja includes.
     law: str
@@ -46,7 +46,8 @@ class Design:
     #: (numbers, m + 1). Otherwise None.
     sizes: Callable[[int, Floats], Floats] | None = None
     #: If the rank does not determine the distribution of the number above: a function that returns
-    #: it, (instances, m + 1), for m and what the attribute ``needs`` of a rank set holds.
+    #: this distribution, (instances, m + 1). Its arguments are the classes or strata of a rank set
+    #: (the attribute that ``needs`` names) and m.
     by_class: Callable[[Floats, int], Floats] | None = None
     needs: Literal["classes", "strata", ""] = ""
 
@@ -72,7 +73,7 @@ class Design:
 
     @property
     def anew(self) -> bool:
-        """Whether dropping a random negative of m does not give m - 1 negatives of the scheme."""
+        """Whether a sample of m without a random negative is no sample of m - 1 by this scheme."""
         return self.varies or self.by_class is not None
 
     def drawn(self, m: int, negatives: Ints) -> Ints:
@@ -89,7 +90,8 @@ def _different(m: int, negatives: Floats) -> Floats:
     chances = np.zeros((len(negatives), m + 1))
     chances[:, 0] = 1.0
     for draws in range(m):
-        # The next item is one of the d different items before with the probability d / negatives.
+        # With probability d / negatives, the next item is one of the d different items drawn so
+        # far.
         part = chances[:, : draws + 2]
         seen = np.minimum(np.arange(draws + 2) / negatives[:, None], 1)
         new = part * (1 - seen)
@@ -143,7 +145,10 @@ def usual_first() -> list[Scheme]:
 
 
 def possible(sets: Sequence[object]) -> list[Scheme]:
-    """Return the names of the schemes that need nothing that some of the rank sets lack."""
+    """Return the names of the schemes that can be used with all of these rank sets.
+
+    Without rank sets, return the uniform schemes and the schemes that draw by weight.
+    """
 
     def can(design: Design) -> bool:
         names = ("mass_above", "classes") if design.weighted else (design.needs,)

@@ -36,10 +36,10 @@ def from_scores(
         Number of candidates: the items that negatives were drawn from, plus the relevant item; one
         number, or one per instance.
     ties
-        ``"expected"``: tied items are in random order; ``"optimistic"`` and ``"pessimistic"``: the
-        relevant item is the first, or the last, of them; ``"mean-rank"``: the uncorrected metric is
-        that of the mean of these two ranks, as OGB, TGB and PyKEEN publish it, and all else is as
-        in a random order.
+        ``"expected"``: tied items are in random order. ``"optimistic"`` and ``"pessimistic"``: the
+        relevant item is the first, or the last, of the tied items. ``"mean-rank"``: the uncorrected
+        metric is computed from the mean of the first and the last rank, as OGB, TGB and PyKEEN
+        publish it; all other results assume a random order.
     system
         Name of the system.
     scheme
@@ -47,8 +47,8 @@ def from_scores(
 
     Returns
     -------
-    The rank 1 + (negatives with a larger score) of each instance, and its ties. A positive among
-    its own negatives cannot be recognised by scores: it is one of the ties.
+    The rank of each instance, 1 + (negatives with a larger score), and its ties. If the relevant
+    item is among its own negatives, scores cannot show this: it then counts as a tie.
 
     Raises
     ------
@@ -57,8 +57,9 @@ def from_scores(
 
     Notes
     -----
-    ``estimate(metric, ..., "uncorrected").value`` is the published number. Hits@K of OGB for one
-    list of negatives counts only strictly larger scores: ``ties="pessimistic"``.
+    ``estimate(metric, ..., "uncorrected").value`` is the number that such an evaluation publishes.
+    In OGB, Hits@K with one list of negatives counts a relevant item as a hit only if its score is
+    strictly larger: use ``ties="pessimistic"``.
 
     One list for all instances is a single draw of negatives, however many instances there are. All
     entries then have one label in ``instances``, and intervals are as wide as for one instance.
@@ -87,7 +88,7 @@ def from_scores(
 
 
 def above_and_tied(pos: ArrayLike, neg: ArrayLike) -> tuple[Ints, Ints, int]:
-    """Return how many negatives have a larger, and how many an equal score, and their number m."""
+    """Return how many negatives have a larger score, how many have an equal score, and m."""
     best, others = _finite("pos", pos, (1,)), _finite("neg", neg, (1, 2))
     if others.ndim == 1:
         ordered = np.sort(others)
@@ -103,7 +104,7 @@ def above_and_tied(pos: ArrayLike, neg: ArrayLike) -> tuple[Ints, Ints, int]:
 
 
 def _finite(name: str, scores: ArrayLike, dimensions: tuple[int, ...]) -> NDArray[Any]:
-    """Return scores as an array; refuse what is no number, not finite, empty or of other shape."""
+    """Return scores as an array; refuse a wrong or empty shape, and scores that are not finite."""
     array = checks.array_of(name, scores)
     if array.ndim not in dimensions or array.size == 0:
         empty = " and is empty" * (array.size == 0)

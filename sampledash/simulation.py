@@ -16,8 +16,8 @@ from sampledash.sampling import draw_above, draw_sizes
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Floats
 
-#: A metric; its values for 0..m sampled items above, one array per position of a relevant item; and
-#: the factor of each relevant item in the mean.
+#: A metric; its values for 0..m sampled items above, as an array for each position of a relevant
+#: item; and the factor of each relevant item in the mean.
 Contributions = tuple[Metric, list[Floats], Floats]
 
 _BLOCK = 1 << 17  # number of random draws in a block of runs, which takes some ten milliseconds
@@ -104,7 +104,10 @@ def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
 def contributions(
     metric: Metric, rows: RankCounts, counts: RankCounts, m: int, protocol: Protocol
 ) -> Contributions:
-    """Return what each of ``rows`` adds to the mean; corrections are fitted to ``counts``."""
+    """Return what each relevant item in ``rows`` adds to the mean, by its number of items above.
+
+    Corrections are fitted to ``counts``.
+    """
     last = 1 if metric.first_only or metric.of_others else int(rows.position.max())
     ranked = as_ranked_by(metric, counts)
     vectors = [protocol.vector(metric, ranked, m, j) for j in range(1, last + 1)]
@@ -123,7 +126,8 @@ def run_sums(
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
-    # ``draw_sizes`` draws a varying number of different items; these are drawn without replacement.
+    # If the number of different items varies, ``draw_sizes`` draws this number, and the items are
+    # then drawn without replacement.
     law = DEFAULT_SCHEME if protocol.design.varies else protocol.scheme
     by_class = list(protocol.laws(rows, m)) if protocol.design.by_class is not None else []
     first = np.flatnonzero(rows.position == 1)
@@ -178,8 +182,8 @@ def sample_ranks(
     ranks
         True ranks, one relevant item per instance; counts must be whole numbers.
     m
-        Sampled negatives per instance; without replacement, an instance with fewer uses all of
-        them.
+        Sampled negatives per instance. Without replacement, an instance with fewer negatives uses
+        all its negatives.
     rng
         Random generator. Tied items are put in random order.
     scheme
@@ -208,7 +212,8 @@ def sample_ranks(
     rows = _repeated(ranks, "expected")
     m = checks.integer("m", m, low=1)
     drawn = draw_sizes(scheme, m, rows.negatives, rng)
-    # ``draw_sizes`` has drawn a varying number of different items; draw them without replacement.
+    # If the number of different items varies, ``draw_sizes`` has drawn this number. The items are
+    # then drawn without replacement.
     law = DEFAULT_SCHEME if protocol.design.varies else scheme
     above = rows.above + rng.integers(0, rows.tied + 1)
     count = draw_above(law, drawn, *protocol.weights(rows, above), rng)

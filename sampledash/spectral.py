@@ -34,7 +34,8 @@ As functions of the number of items above, x = 0..N - 1, these polynomials obey
           B_x = (x + 1)(N - 1 - x).
 
 From the end of the list, where polynomials of high degree are tiny, to the middle, values grow or
-oscillate. So a recursion in x is accurate at any degree; one in j fails beyond degree 2 √N.
+oscillate. So a recursion in x is accurate at any degree, whereas a recursion in j fails beyond
+degree 2 √N.
 
 *With replacement* these results hold in the limit of large n. At finite n the eigenvectors are
 close to the polynomials, and the eigenvalues are computed numerically.
@@ -45,11 +46,12 @@ For the top of the list, let d be the largest degree of which the correction kee
   :math:`\sin^2(2.405 / (2 d + 1)) \, n` ranks, as for a Legendre polynomial. This is the finest
   detail at the top among the components that are mostly kept: about 4 ranks for m = 1,000,
   n = 10,000 and γ = 0.01.
-* ``blind``: a distribution of the true rank can have no mass in this number of top ranks and agree
-  with the uniform distribution in *every* component up to degree d. It is the Gauss rule for sums
-  over 1..n with ⌊d/2⌋ + 1 nodes, exact to degree d; ``blind`` is its first node. No method that
-  uses only components up to degree d can distinguish the two. (Nodes are real numbers, which stand
-  for distributions over the neighbouring ranks.)
+* ``blind``: the number of top ranks in which a distribution of the true rank can have no mass, and
+  still agree with the uniform distribution in *every* component up to degree d. Such a distribution
+  is the Gauss rule for sums over 1..n with ⌊d/2⌋ + 1 nodes, which is exact to degree d; ``blind``
+  is its first node. No method that uses only components up to degree d can distinguish the two
+  distributions. (Nodes are real numbers, which stand for distributions over the neighbouring
+  ranks.)
 
 References
 ----------
@@ -72,8 +74,8 @@ from sampledash.types import Floats, frozen
 LARGEST = 10_000  # largest n for which this module sums over all ranks
 #: A table of values of polynomials with at most this many entries is cached for the next metric.
 _ROOM = 1 << 23
-_ROUNDING = 2e-15  # corrected values below this factor times the largest one are rounded to 0
-#: Values of polynomials are rescaled after so many points, because they might overflow.
+_ROUNDING = 2e-15  # corrected values below this factor times the largest value are rounded to 0
+#: Values of polynomials are rescaled after this many points, because they might overflow.
 _ROWS = 16
 
 
@@ -272,9 +274,9 @@ def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
 def _seen(sampling: Sampling, least: float) -> list[Floats]:
     """Return A V for even and for odd degrees, in an orthonormal basis over the true ranks.
 
-    A holds P(sampled rank | true rank), V the polynomials over the sampled ranks whose singular
-    value (for large n) exceeds ``least`` times the largest. Both parts are triangular; without
-    replacement they are diagonal, and given as vectors.
+    A holds P(sampled rank | true rank). V holds the polynomials over the sampled ranks whose
+    singular value (for large n) exceeds ``least`` times the largest. Both results are triangular
+    matrices. For draws without replacement they are diagonal, and are returned as vectors.
     """
     n, m = sampling.n, sampling.m
     if sampling.design.distinct:
@@ -309,7 +311,7 @@ def _targets(
 
 
 def _over_sample(m: int, even: Floats, odd: Floats) -> Floats:
-    """Sum the polynomials v_j of the module, times ``even`` and ``odd``: (m + 1,)."""
+    """Sum the polynomials v_j (module docstring), with weights ``even`` and ``odd``: (m + 1,)."""
     values, factors = np.empty(m + 1), np.zeros((len(even) + len(odd), 2))
     factors[::2, 0], factors[1::2, 1] = even, odd
     blocks = _kept if (m + 1) * len(factors) <= _ROOM else rows

@@ -1,14 +1,16 @@
 r"""Number of candidates to score for an exact metric with a cutoff, if scoring stops early.
 
-A metric cut at k depends only on relevant items within the first k ranks. As soon as k irrelevant
-candidates are strictly above the best relevant item of an instance, its relevant items are all
-beyond k, and the metric is decided: 0. Otherwise all candidates are scored, and the ranks known.
+A metric with the cutoff k depends only on relevant items within the first k ranks. As soon as k
+irrelevant candidates are known to be strictly above the best relevant item of an instance, all its
+relevant items are beyond k. The metric is then decided: it is 0. Otherwise all candidates are
+scored, and the ranks are known.
 
 **The cost.** Let K of the N irrelevant candidates be strictly above the best relevant item. In
-random order, the number T scored until the k-th of these K is found has the distribution of inverse
-sampling without replacement (negative hypergeometric). The K + 1 gaps before, between and behind
-the K candidates are exchangeable, so each contains (N - K)/(K + 1) of the others on average. T
-counts k of the K candidates and the candidates in k gaps:
+random order, let T be the number of candidates scored until k of these K are found. T has the
+distribution of inverse sampling without replacement (negative hypergeometric). The K + 1 gaps
+before, between and behind the K candidates are exchangeable, so each gap contains
+(N - K)/(K + 1) of the other candidates on average. T counts k of the K candidates, and the
+candidates in k gaps:
 
 .. math::
 
@@ -16,10 +18,10 @@ counts k of the K candidates and the candidates in k gaps:
     \operatorname{var}[T] = \frac{k\,(N + 1)(N - K)(K + 1 - k)}{(K + 1)^2 (K + 2)}
     \qquad (K \ge k),
 
-and T = N where K < k. For one relevant item at rank r among n, E[T] is k n / r if r > k, else
-n - 1. Candidates tied with a relevant item are not above it, so the metric is decided for every
-order of the ties, and the ties of undecided instances are known. The metric is exact in any order
-of the candidates; in the order of a cheap proxy's scores, k candidates above are found earlier.
+and T = N where K < k. For one relevant item at rank r among n candidates, E[T] is k n / r if r > k,
+otherwise n - 1. Candidates tied with a relevant item are not above it, so the metric is decided for
+every order of the ties, and the ties of undecided instances are known. The metric is exact in any
+order of scoring. In the order of a cheap proxy's scores, k candidates above are found earlier.
 
 A metric without a cutoff is never decided, but its value is known up to a tolerance as soon as it
 cannot exceed the tolerance. If A candidates are above the best relevant item, AP, RR and NDCG are
@@ -127,7 +129,7 @@ def stopping_cost(
     relevant: int = 1,
     tolerance: float = 0.0,
 ) -> Cost:
-    """Return how many candidates, in random order, are scored until one instance's metric is known.
+    """Return how many candidates are scored, in random order, until an instance's metric is known.
 
     Parameters
     ----------
@@ -168,7 +170,7 @@ def _moments(
 ) -> tuple[Floats, Floats, Floats]:
     """Return mean, variance, minimum of the number of scored negatives, over all orders."""
     allowed = _tolerance(metric, tolerance)
-    # The cutoff of TOPK depends on the number of negatives; any other is the same for all lists.
+    # The cutoff of TOPK depends on the number of negatives; other cutoffs are equal for all lists.
     lists = negatives if metric.share is not None else np.full(len(above), negatives.max(initial=1))
     first, at = unique_rows([relevant, lists])
     pairs = zip(relevant[first].tolist(), lists[first].tolist(), strict=True)
@@ -193,8 +195,8 @@ def mean_stopping_cost(
     ranks
         True ranks.
     order
-        ``"random"``, or ``"best"``: candidates above the best relevant item first, the smallest
-        cost that a proxy can reach (for a given proxy, see :func:`proxy_cost`).
+        ``"random"``, or ``"best"``: candidates above the best relevant item come first, which gives
+        the smallest cost that a proxy can reach (for a given proxy, see :func:`proxy_cost`).
 
     Returns
     -------

@@ -1,9 +1,10 @@
 r"""Sampled ranks if a number of negatives is drawn from each stratum, without replacement.
 
 The candidates of an instance fall into strata, such as items of the user's history and all others.
-Of the :math:`N_c` negatives of stratum c, of which :math:`a_c` are above the relevant item and
-:math:`t_c` tied with it, :math:`m_c` are drawn. Put each tied item above with probability u: of the
-tied ones, :math:`J_c`, a binomial number, are above, and the number of drawn items above is
+Stratum c has :math:`N_c` negatives, of which :math:`a_c` are above the relevant item and
+:math:`t_c` are tied with it; :math:`m_c` of the :math:`N_c` are drawn. Put each tied item above
+with probability u: then :math:`J_c` of the :math:`t_c` tied items are above, where :math:`J_c` is
+binomial, and the number of drawn items above is
 
 .. math:: A \mid u = \sum_c \mathrm{Hypergeometric}(N_c,\, a_c + J_c,\, m_c).
 
@@ -19,16 +20,17 @@ from sampledash.types import Floats, blocks
 
 _ROOM = 1 << 22  # approximate largest number of probabilities in memory
 _NOTHING = 1e-15  # smaller probabilities are rounding errors of the transforms
-_EXACT = 1e-9  # a number of draws this close to a whole number is whole
+_EXACT = 1e-9  # a number of draws that differs by less from a whole number counts as whole
 
 
 def allot(negatives: Floats, drawn: Floats, m: int) -> Floats:
     """Return how many of m negatives come from each stratum: (instances, strata).
 
-    If the numbers ``drawn`` add up to m, these numbers. In general, strata of which at least all
-    items are to be drawn come first, in proportion to their size if m is smaller. The others share
-    the rest in proportion to ``drawn``, at most their size: whole parts, then one more for the
-    largest remainders. Strata with ``drawn`` 0 come last, in proportion to their size.
+    If the numbers ``drawn`` add up to m, return these numbers. In general, strata whose items are
+    all to be drawn get their negatives first, or in proportion to their size if m is too small. The
+    other strata share the rest in proportion to ``drawn``, but at most up to their size; parts are
+    rounded down, and the largest remainders get one more. Strata with ``drawn`` = 0 come last, in
+    proportion to their size.
     """
     result, left = np.zeros(negatives.shape), np.full(len(negatives), float(m))
     whole, never = drawn >= negatives, drawn == 0
@@ -97,7 +99,8 @@ def _hypergeometric(m: int, drawn: Floats, high: Floats, negatives: Floats) -> F
     others = negatives - high
     low, top = np.maximum(drawn - others, 0), np.minimum(drawn, high)
     s = np.arange(m + 1)
-    # The ratio of the probabilities of s and s - 1; between low and top, no factor is 0.
+    # Numerator and denominator of the ratio of the probabilities of s and s - 1. Between low and
+    # top, no factor is 0.
     steps = (high - s + 1) * (drawn - s + 1), s * (others - drawn + s)
     within = (s > low) & (s <= top)
     logs = np.cumsum(np.log(np.divide(*steps, out=np.ones(within.shape), where=within)), axis=-1)

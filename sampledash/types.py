@@ -26,7 +26,7 @@ def frozen(array: A) -> A:
 
 
 def blocks(count: int, room: int, width: int) -> Iterator[slice]:
-    """Yield slices of 0..count - 1; a slice of rows with ``width`` entries has up to ``room``."""
+    """Yield slices of ``count`` rows of ``width`` entries; a slice has at most ``room`` entries."""
     step = max(1, room // width)
     return (slice(start, start + step) for start in range(0, count, step))
 
@@ -57,16 +57,16 @@ class ByDigest:
 def digest_of(
     head: str, columns: Iterable[NDArray[Any] | None], labels: NDArray[Any] | None
 ) -> str:
-    """Return one SHA-256 of the text ``head``, numeric columns of equal length, and labels."""
+    """Return a SHA-256 of the text ``head``, numeric columns of equal length, and labels."""
     state = hashlib.sha256(head.encode())
     whole = None
     if labels is not None and labels.dtype.kind in "iu" and labels.max() < 2**63:
-        # Such integers fit into int64. All other labels are hashed as text at the end.
+        # These integers fit into int64. All other labels are hashed as text at the end.
         whole = labels.astype(np.int64, copy=False)
     for array in (*columns, whole):
         if array is None:
             state.update(b"|")
-        elif np.all(array == array[0]):  # most columns are constant, so one entry is enough
+        elif np.all(array == array[0]):  # for a constant column, hashing one entry is enough
             state.update(b"=" + array[0].tobytes())
         else:
             state.update(b"#")

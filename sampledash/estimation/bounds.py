@@ -22,7 +22,7 @@ from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme, uniform
 from sampledash.types import Floats, Ints
 
 Range = tuple[float, float]
-_CONSTRAINTS = 200  # largest number of constraints of a linear programme for each m
+_CONSTRAINTS = 200  # largest number of constraints that a linear programme has for each m
 MOST_DECIMALS = 12
 ERRORS = 2.0  # number of standard errors by which a printed mean may differ from its expectation
 
@@ -68,11 +68,12 @@ def bounds(
     Notes
     -----
     The sampled ranks determine only m + 1 averages of the rank distribution, which has n - 1 free
-    parameters: only an assumption can narrow the bounds. With a tolerance, the bounds of a
-    difference follow exactly from the bounds of the two systems, which vary independently.
+    parameters. Therefore only an assumption can narrow the bounds.
 
-    With a tolerance the bounds solve a linear programme over all ranks, exact to 1e-8. With m above
-    200 it constrains 200 of the m shares: the bounds still hold but are slightly wider. Without a
+    With a tolerance, the bounds are the solution of a linear programme over all ranks, exact to
+    1e-8. If m is above 200, the programme constrains only 200 of the m shares; the bounds still
+    hold, but are slightly wider. The bounds of a difference follow exactly from the bounds of the
+    two systems, because the two distributions vary independently. For the method without a
     tolerance, see :mod:`sampledash.estimation.confidence`.
 
     Instances with nearly the same n form a stratum with its own rank distribution. Within a stratum
@@ -140,7 +141,10 @@ def decided(spans: Iterable[Range | None]) -> int:
 
 
 def ahead(spans: Sequence[Range | None]) -> int | None:
-    """Return which range is above all others; None if no range is, or if any range is None."""
+    """Return the index of the range that is above all others; None if there is no such range.
+
+    Return None, too, if any range is None.
+    """
     known = [span for span in spans if span is not None]
     if len(known) < 2 or len(known) < len(spans):
         return None
@@ -184,10 +188,10 @@ def confidence_range(
 def _as_read(
     metric: Metric, sets: Sequence[SampledRankSet], shape: Shape | None, confidence: float
 ) -> Range:
-    """Return the interval for sets whose ``adaptive`` is correct, with None read as False."""
+    """Return the interval for sets whose ``adaptive`` is known to be correct; None means False."""
     linear = metric.linear and not any(s.adaptive for s in sets)
-    # The interval of AUC and ATOP needs no fitted distribution. A distribution is still fitted to
-    # check a shape, and _within_limits is still called, as it refuses impossible sampled ranks.
+    # The interval of AUC and ATOP needs no fitted distribution. With a shape, a distribution is
+    # still fitted, to check the shape. _within_limits is always called, to refuse impossible ranks.
     needless = linear and shape is None
     fits, alike = [], []
     for srs, sign in zip(sets, (1.0, -1.0), strict=False):
@@ -223,7 +227,7 @@ def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
 
 
 def constrained(m: int) -> Ints:
-    """Return at most 200 values t in 1..m; the shares of sampled ranks <= t are constrained."""
+    """Return at most 200 values t in 1..m; a programme constrains the shares of ranks up to t."""
     if m <= _CONSTRAINTS:
         return np.arange(1, m + 1)
     angles = np.linspace(0, np.pi / 2, _CONSTRAINTS + 1)[1:]
@@ -277,8 +281,9 @@ def _within_limits(
     metric: Metric, stratum: Outcomes, shape: Shape | None, confidence: float, system: str
 ) -> Range:
     """Return the metric's interval from Clopper-Pearson limits of shares of sampled ranks <= t."""
-    # With a shape, the limits hold for the distribution that ranks are drawn from: half of the
-    # error probability is left for the difference between its mean metric and the instances' mean.
+    # With a shape, the limits hold for the distribution that the instances' ranks are drawn from.
+    # Half of the error probability is left for the difference between the mean metric of this
+    # distribution and that of the instances.
     half = (1 + confidence) / 2
     level = confidence if shape is None else half
 
@@ -448,7 +453,10 @@ def _mean_range(
     values: tuple[float, ...],
     half: tuple[float, ...],
 ) -> Range | None:
-    """Return the metric's range, or None; an estimate needs the range that a page shows, too."""
+    """Return the metric's range, or None if no distribution agrees with the values.
+
+    The result is cached, because a page shows the range, and the estimate needs it too.
+    """
     columns = _of_table(sampling, printed, metric, shape)
     middle, room = np.array(values), np.array(half)
     return Programme(columns, middle - room, middle + room).mean_range()
@@ -458,7 +466,7 @@ def _mean_range(
 def _of_table(
     sampling: Sampling, printed: tuple[Metric, ...], metric: Metric, shape: Shape | None
 ) -> Columns:
-    """Return the columns of the programme, which all systems of a table share."""
+    """Return the columns of the linear programme, which all systems of a table share."""
     values = [x.of_one(np.arange(sampling.m + 1), sampling.m) for x in printed]
     return Columns((sampling,), (np.column_stack(values),), metric, shape)
 

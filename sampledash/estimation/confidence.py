@@ -120,9 +120,10 @@ _STEPS = 60  # largest number of steps of an iteration or search
 class Cells:
     """Shares of instances in cells: neighbouring sampled ranks at one m, joined.
 
-    A cell is so wide that the error of its share is nearly normal. Cells are in the order of m,
-    then of the sampled rank, as are *outcomes*: pairs of an m and a sampled rank. The design effect
-    is the number of instances that carry as much information as one independent instance.
+    A cell is so wide that the error of its share is nearly normal. An *outcome* is a pair of an m
+    and a sampled rank. Outcomes and cells are in the order of m, then of the sampled rank. The
+    design effect is the number of instances that carry as much information as one independent
+    instance.
     """
 
     starts: Ints  # index of the first outcome of each cell
@@ -149,7 +150,8 @@ class Cells:
     @property
     def floor(self) -> Floats:
         """Lower limit of the variance of each cell's share, 0 for 5 or more instances: (cells,)."""
-        # In a smaller cell, the share plus 1.96 standard errors equals its exact Poisson limit.
+        # For a cell with fewer instances, the variance is chosen so that the share plus 1.96
+        # standard errors is equal to the exact Poisson limit of the share.
         seen = self.share * self.size
         error = (chdtri(2 * seen + 2, _RARE) / 2 - seen) / ndtri(1 - _RARE)
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
@@ -162,11 +164,12 @@ class Cells:
 def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
     """Return the first sampled rank (from 0) of each cell of ``least`` or more instances.
 
-    Neighbouring sampled ranks without an instance form a cell too, because their absence speaks
-    against some true ranks. Joining makes intervals slightly wider.
+    Neighbouring sampled ranks without an instance form a cell too, because their absence is
+    evidence against some true ranks. Joining sampled ranks makes intervals slightly wider.
     """
     finest = np.arange(len(counts))
-    # First form at most _CELLS cells, with widths in proportion to sqrt(p (1 - p)), p the rank / m.
+    # First form at most _CELLS cells, with widths in proportion to sqrt(p (1 - p)), where p is the
+    # sampled rank divided by m.
     if len(counts) > _CELLS:
         wide = len(counts) * np.sin(np.linspace(0, np.pi / 2, _CELLS + 1)[:-1]) ** 2
         finest = np.unique(wide.astype(np.int64))
@@ -220,8 +223,9 @@ class ChiSquareFit:
 
     def pulled(self, pull: float) -> tuple[float, float]:
         """Return mean metric and squared distance that minimise distance² / 2 - pull * metric."""
-        # The extra row ``reach`` * metric with target ``pull`` / ``reach`` adds -pull * metric to
-        # half the squared error, besides a constant and a negligible term in ``reach``².
+        # An extra row of the least-squares problem, ``reach`` * metric with the target ``pull`` /
+        # ``reach``, adds -pull * metric to half the squared error. It also adds a constant, and a
+        # negligible term in ``reach``².
         reach = _FAINT / max(float(np.abs(self.values).max()), 1e-300)
         rows = np.vstack([self.rows, reach * self.values])
         weights = nonnegative(rows, np.append(self.aim, pull / reach))
@@ -235,11 +239,12 @@ class ChiSquareFit:
 def best_fits(
     metric: Metric, srs: SampledRankSet, shape: Shape | None
 ) -> tuple[ChiSquareFit | None, ...]:
-    """Fit rank distributions by stratum: most likely if drawn items set m, else least chi-square.
+    """Fit a rank distribution to each stratum (instances of nearly equal n).
 
-    A fit is None where nearly all sampled ranks of the stratum are equal, because the chi-square
-    approximation fails there. A shape that the sampled ranks contradict raises a ValueError,
-    because the interval would be narrow and wrong.
+    The fit is the most likely distribution if the drawn negatives decided m, otherwise that with
+    the smallest chi-square. It is None if nearly all sampled ranks of the stratum are equal,
+    because the chi-square approximation then fails. Raise ValueError if the sampled ranks
+    contradict the shape, because the interval would be narrow and wrong.
     """
     fits: list[ChiSquareFit | None] = []
     for observed in srs.strata:
@@ -317,7 +322,8 @@ def _of_instances(
     """Fit the distribution of the instances' own ranks, without an assumed shape."""
     law = cells.joined(table)
     # The covariance depends on how much the probability of a cell varies between true ranks. The
-    # best fit has too few ranks to show this: use ``near``, a smooth fit by a few EM iterations.
+    # best fit has too few ranks to show this variation. Therefore use ``near``, a smooth fit by a
+    # few iterations of expectation maximisation.
     seen = cells.share * cells.size
     near = lengths
     for _ in range(_SMOOTHING):
@@ -326,8 +332,8 @@ def _of_instances(
     q = near @ law
     between = (law.T * near) @ law - np.outer(q, q)
     scatter = np.diag((q + _VANISHING) / cells.size) - between / cells.instances
-    # If most negatives are drawn, the true ranks nearly determine the cells: multiply ``floor`` by
-    # ``left``, the part of the variance that is due to the draw.
+    # If most negatives are drawn, the true ranks nearly determine the cells. Therefore multiply
+    # ``floor`` by ``left``, the part of the variance that is due to the draw.
     left = (q - np.diag(between)) / (q + _VANISHING)
     diagonal = np.diag_indices(len(q))
     scatter[diagonal] = np.maximum(scatter[diagonal], cells.floor * left)
@@ -387,7 +393,7 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
     weights = _most_likely_exactly(law, counts / counts.sum(), size)
     chance = weights @ law
     root = np.sqrt(size * counts / counts.sum())
-    # Neighbouring ranks predict nearly equal shares: a few singular vectors give all distances.
+    # Neighbouring ranks predict nearly equal shares, so a few singular vectors give all distances.
     turned, scale, rows = np.linalg.svd(root[:, None] * (law / chance).T, full_matrices=False)
     large = scale > _ROUNDING * scale[0]
     shown, observed = scale[large, None] * rows[large], 2 * root @ turned[:, large]
@@ -465,7 +471,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 def mean_of_some(
     metric: Metric, observed: Outcomes, low: float, high: float, confidence: float
 ) -> tuple[float, float]:
-    """Return an interval of the instances' mean metric if its expected value is in low..high."""
+    """Return an interval of the instances' mean metric, given a range of its expected value."""
     # The Chernoff-Hoeffding inequality holds for any distribution between ``worst`` and ``best``.
     worst, best = worst_and_best(metric, observed)
     reach = float(np.log(2 / (1 - confidence))) * observed.design_effect / float(observed.total)
@@ -501,8 +507,9 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
     every = [
         (x.at_extremes[-1].n, *pair) for x in strata for pair in zip(x.m, x.counts, strict=True)
     ]
-    # Sums over the instances: of the share of drawn items below the relevant item, of its estimated
-    # variance, and of its variance in units of p (1 - p) if p were equal for all instances.
+    # Three sums over the instances. Let p be the share of items below the relevant item: the sums
+    # are of the sampled p, of the estimated variance of the sampled p, and of this variance in
+    # units of p (1 - p), if p were equal for all instances.
     share = variance = alike = 0.0
     for n, m, counts in every:
         s, size, part = np.arange(m + 1), float(counts.sum()), 1.0
@@ -517,7 +524,8 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
     share, size = share / total, total / strata[0].design_effect
     # Add an instance with the share 1/2, so that the error is above 0 even if all shares are equal.
     variance += 0.25 * alike / size
-    # If expected shares differ, the variance is smaller than for equal shares: take the smaller.
+    # If the expected shares differ between instances, the variance is smaller than for equal
+    # shares. Take the smaller of the two variances.
     spread = share * (1 - share)
     much = z**2 * (min(alike, variance / spread) if spread > 0 else alike) / total / size
     middle = (share + much / 2) / (1 + much)

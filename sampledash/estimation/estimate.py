@@ -188,7 +188,7 @@ def point(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -
 def by_reading(
     metric: Metric | str, srs: SampledRankSet, method: Correction | str
 ) -> tuple[float, ...]:
-    """Return one estimate, or two where m may have been set beforehand or decided by the draw."""
+    """Return one estimate, or two if it is unknown how m was set: beforehand, or by the draw."""
     require_sampled("srs", srs)
     rank_distribution.require_valid([srs], as_method(method))
     return tuple(_of_strata(metric, reading, method) for reading in srs.readings)
@@ -257,14 +257,15 @@ def interval(
 ) -> tuple[float, float]:
     """Return a confidence interval of the exact metric that is valid for any true ranks.
 
-    With a ``method``, as for :func:`estimate`, the interval also spans the sampling error of that
-    estimate, over the choice of instances: by the delta method or, given ``rng``, from 200
-    bootstrap samples; the two agree. A ``shape`` makes the interval narrower, and valid only if no
-    rank is more probable than a better rank.
+    With a ``method``, as for :func:`estimate`, the interval also spans the error of that estimate
+    by the choice of instances. The error is computed by the delta method or, given ``rng``, from
+    200 bootstrap samples; the two agree. A ``shape`` makes the interval narrower, but valid only if
+    no rank is more probable than a better rank.
 
-    The sampling error of an estimator alone gives no valid interval: its bias does not shrink with
-    the number of instances. The interval is for the given instances; for others, see
-    :func:`~sampledash.significance`. Coverage: :mod:`sampledash.estimation.confidence`.
+    The sampling error of an estimator alone would not give a valid interval, because the bias of
+    the estimator does not decrease with the number of instances. The interval is for the given
+    instances; for other instances, see :func:`~sampledash.significance`. The module
+    :mod:`sampledash.estimation.confidence` says how often intervals contain the metric.
     """
     metric = as_metric(metric)
     values = () if method is None else by_reading(metric, srs, method)
@@ -303,7 +304,8 @@ def compare(
     srs, versus
         Sampled ranks of the two systems.
     shape
-        ``"non-increasing"`` assumes no rank to be more probable than a better rank; None does not.
+        ``"non-increasing"`` assumes that no rank is more probable than a better rank. If None,
+        nothing is assumed.
     confidence
         Confidence of the interval of the difference.
 
@@ -332,7 +334,10 @@ def compare(
 
 
 def _samples(outcomes: Outcomes, values: Floats) -> list[Floats]:
-    """Divide values of outcomes into samples: one for each m, or one if the draw decided m."""
+    """Divide values of outcomes into a sample for each m, or into one sample if the draw decided m.
+
+    An outcome is a pair of an m and a sampled rank.
+    """
     return [values] if outcomes.adaptive else outcomes.by_m(values)
 
 
@@ -357,7 +362,10 @@ def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction 
 
 
 def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floats:
-    """Return derivatives of the estimate by the outcomes' shares, up to a constant for each m."""
+    """Return the derivatives of the estimate by the share of each outcome (m and sampled rank).
+
+    The derivatives at one m are known only up to a constant, because the shares have a fixed sum.
+    """
     plan = as_method(method)
     if isinstance(plan, Correction):
         return _corrected(plan, metric, outcomes)
@@ -398,8 +406,9 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
     n, m
         Numbers of candidates and of sampled negatives.
     beta
-        If None, the result is ⌊(k-1)(n-1)/m⌋ + 1. Otherwise it is correct if the share of items
-        above the relevant one is Beta(a, 1), a = ``beta`` > 0: uniform if a = 1, near 0 if a < 1.
+        If None, the result is ⌊(k-1)(n-1)/m⌋ + 1. Otherwise the result assumes that the share of
+        items above the relevant item has the distribution Beta(a, 1) with a = ``beta`` > 0. This
+        distribution is uniform if a = 1, and favours shares near 0 if a < 1.
 
     Returns
     -------
@@ -409,8 +418,9 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
     -----
     Negatives are assumed to be drawn with replacement. If the share of items above has the density
     :math:`a p^{a-1}`, the probability of a sampled rank up to k is a sum of beta functions, equal
-    to :math:`\prod_{j=k}^m j / (j + a)`, and that of a share up to p is :math:`p^a`. The two are
-    equal at the cutoff, which is wrong for other distributions: see :func:`matching_cutoff`.
+    to :math:`\prod_{j=k}^m j / (j + a)`, and the probability of a share up to p is :math:`p^a`. The
+    result is the cutoff at which these two probabilities are equal. For other distributions it is
+    wrong: see :func:`matching_cutoff`.
 
     References
     ----------

@@ -1,12 +1,13 @@
 """Smallest and largest mean metric over a family of rank distributions, by linear programming.
 
-Every rank distribution is a mixture of point masses; every non-increasing one is a mixture of
-uniform distributions on 1..j. Each component has a *place*, the rank or j. Its column in the linear
-programme holds its means of some functions of the sampled rank, and of the exact metric.
+Every rank distribution is a mixture of point masses, and every non-increasing rank distribution is
+a mixture of uniform distributions on 1..j. The *place* of a component of the mixture is its rank,
+or j. The column of a component in the linear programme holds its means of some functions of the
+sampled rank, and of the exact metric.
 
 In a solution, few places have a weight above 0, and the dual values show which other places would
-improve it. So the programme begins with few places and adds improving places until there are none
-(column generation). The result is the optimum over all places.
+improve the solution. So the programme begins with few places, and adds improving places until there
+are none (column generation). The result is the optimum over all places.
 """
 
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ from sampledash.types import Floats, Ints, frozen
 
 Shape = Literal["non-increasing"]
 
-# The rows of all n places are stored up to this n, if at most _ROOM probabilities give them.
+# The rows of all n places are stored if n is at most _EVERY, and if the rows are computed from at
+# most _ROOM probabilities.
 _EVERY, _ROOM = 1 << 15, 5 << 20
 _SHARED = 1 << 18  # largest number of entries of an array that is stored for other programmes
 _BLOCK = 1 << 21  # sums over ranks take this many entries at a time, which bounds the memory
@@ -33,7 +35,7 @@ _RATIO = 1.03  # largest ratio of neighbouring places of the grid, counted from 
 _STEP = 0.1
 _FIRST = 1 / 8  # the programme begins with a grid this many times as fine, finer for small n
 _MOST = 300  # the programme begins with about this many places at most
-_MORE = 20  # largest number of places below a level, beside minima, that are added at a time
+_MORE = 20  # largest number of improving places, in addition to minima, that are added at a time
 _FINER = 4  # places to add to the programme are searched for on a grid this many times finer
 _SPLIT = 8  # the search for a minimum divides the ranks between two places into this many parts
 #: Tolerance of the constraints of the dual programme. It limits the error of a computed mean.
@@ -72,13 +74,14 @@ class Columns:
     def first(self) -> dict[int, Floats]:
         """Few places, with which the linear programme begins, and their rows.
 
-        Programmes add places of their solutions, so that another system of a table needs less time.
+        Programmes add the places of their solutions here, so that the programme of another system
+        of the same table is solved faster.
         """
         places = self._grid(min(max(_FIRST, _HEAD / self.n), 1.0))
         return dict(zip(places.tolist(), self.at(places), strict=True))
 
     def _grid(self, finer: float) -> Ints:
-        """Return places so dense that sampled ranks change little; the cutoff k and k + 1 too."""
+        """Return places between which sampled ranks change little, and both ranks at a cutoff."""
         n, m, last = self.n, max(s.m for s in self.samplings), self.metric.cut(self.n - 1)
         ratio, step = _RATIO ** (1 / finer), _STEP / np.sqrt(m) / finer
         rising = np.round(np.geomspace(1, n, int(np.log(n) / np.log(ratio)) + 2))
@@ -112,7 +115,8 @@ class Columns:
 
     def _sums(self, first: Ints, last: Ints) -> Floats:
         """Return sums of rows over ranks first + 1..last, on which the metric must be smooth."""
-        # Unless most items are drawn, half of the usual nodes suffice between places of the grid.
+        # Half of the usual number of nodes is enough between places of the grid, unless most items
+        # are drawn.
         size = 8 if all(2 * s.m < s.n for s in self.samplings) else 16
         step = 1 + _BLOCK // (size * sum(s.m + 1 for s in self.samplings))
         sums = []
@@ -174,8 +178,9 @@ class Columns:
             some = [minima - 1, minima, minima + 1, others[:: 1 + len(others) // _MORE]]
             at = np.unique(np.clip(np.concatenate(some), 0, len(places) - 1))
             return places[at], min(float(values.min()), level)
-        # Between equally distant places, a parabola is lower than the lowest of three values by at
-        # most an eighth of its distance from the highest. Distances differ: allow for a quarter.
+        # How far below the stored values can a minimum between places be? For equally distant
+        # places, a parabola through three values is lower than the lowest value by at most an
+        # eighth of the range of the values. Distances differ, so allow for a quarter.
         highest = scipy.ndimage.maximum_filter1d(values, 5)
         lowest = np.flatnonzero(lowest & (values - level < (highest - values) / 4))
         ends = np.r_[places[0], places, places[-1]]
@@ -209,7 +214,7 @@ def _at_every_rank(sampling: Sampling, reading: bytes) -> Floats:
 
 
 class Programme:
-    """Linear programme over mixtures of ``columns``, each function's mean being in low..high."""
+    """Linear programme over mixtures of ``columns`` with all functions' means in low..high."""
 
     def __init__(self, columns: Columns, low: Floats, high: Floats) -> None:
         self.columns, self.low, self.high = columns, low, high
@@ -225,7 +230,7 @@ class Programme:
         costs[:, entry] = 1.0, -1.0
         solution = self._column_generation(costs)
         if solution is None and np.all(self.nearest()[1] == 0):
-            # With the places that :meth:`nearest` has added, there is a solution: try again.
+            # :meth:`nearest` may have added places with which there is a solution: try again.
             solution = self._column_generation(costs)
         if solution is None:
             return None

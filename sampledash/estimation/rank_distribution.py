@@ -56,10 +56,12 @@ _OWN_ITERATIONS = 10  # iterations for one system, starting from the distributio
 _ETA = 0.01  # weight η of the entropy H in the objective of "mes"
 _DIFFERENCE = 1e-4  # relative change of a sampled rank's count, for a numerical derivative
 _NEWTON = 200  # largest number of Newton steps
-# A Newton step with a decrement below this is the last. Also the least factor that shortens a step.
+# The last Newton step is that whose decrement is below this number. A step is not shortened by a
+# smaller factor than this number.
 _CLOSE = 1e-12
 _TINY = np.finfo(float).tiny
-# One distribution is learned only if a share _MOST of all n is within a factor _NEAR of the mean.
+# A single distribution is learned from all instances only if the n of a share _MOST of them is
+# within a factor _NEAR of the mean n.
 _NEAR, _MOST = 1.5, 0.9
 
 
@@ -80,7 +82,8 @@ class RankDistribution:
         first, end, nodes = s.panel(int(np.searchsorted(s.ends, cut)))
         if cut == end:
             return s.above, s.ranks, self.mass
-        # The cutoff is inside a panel (neighbouring nodes): interpolate to nodes of its two parts.
+        # The cutoff is inside a panel of ranks: divide the panel there, and interpolate to the
+        # nodes of its two parts.
         above, ranks, _ = quadrature.panels([first, cut], [cut, end])
         inside = interpolated(s.above[nodes], self.mass[..., nodes] / s.ranks[nodes], above) * ranks
 
@@ -138,7 +141,7 @@ def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRa
 
 
 def obstacle(sets: Sequence[SampledRankSet]) -> str:
-    """Return why one rank distribution cannot represent all instances, or an empty text."""
+    """Return the reason why one rank distribution cannot represent all instances; "" if it can."""
     for srs in sets:
         if not srs.adaptive and srs.chance_if_set < LEVEL:
             return (
@@ -190,9 +193,10 @@ def rank_distribution(
 
     Returns
     -------
-    Probability of each rank 1..n, shape (n,), read-only; n is the number of candidates. Where n
+    Probability of each rank 1..n, shape (n,), read-only; n is the number of candidates. If n
     differs within a set, each stratum of nearly the same n has a distribution up to its mean n, and
-    the result is their mean, weighted by instances. Several sets are pooled at their mean n.
+    the result is the mean of these distributions, weighted by instances. Several sets are pooled at
+    their mean n.
 
     Raises
     ------
@@ -282,11 +286,11 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
     """Estimate a non-increasing rank distribution of each compared system, from a common start.
 
     The common distribution of all systems is learned first (50 iterations); 10 more iterations
-    adapt it to each system. So features that the sampled ranks do not determine are alike for all
-    systems, and each estimate is pulled towards the other systems. In simulations of movielens-xyz
-    at m = 100, the hardest pair of systems, by the hardest metric, is ordered correctly in 88 % of
-    samples, against 80 % with one corrected metric for all systems and 61 % with separate
-    distributions; the error of Recall@1..50 is 2.8 %, against 3.2 % and 3.1 %.
+    adapt it to each system. Features that the sampled ranks do not determine are therefore alike
+    for all systems, which makes each estimate more similar to those of the other systems. In
+    simulations of movielens-xyz at m = 100, the hardest pair of systems, by the hardest metric, is
+    ordered correctly in 88 % of samples; with one corrected metric for all systems, in 80 %, and
+    with separate distributions, in 61 %. The errors of Recall@1..50 are 2.8 %, 3.2 % and 3.1 %.
     """
     every = together(sets)
     if reason := obstacle(every):
@@ -295,7 +299,7 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
 
 
 def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
-    """Do what :func:`fitted_side_by_side` does, from counts of all systems and of each system."""
+    """Return the result of :func:`fitted_side_by_side`, given counts of all and of each system."""
     common, distributions = Learner(whole, SHAPED).weights(), []
     # With the n and all m of ``whole``, each system's mixture can start from the common weights.
     for outcomes in by_system:
@@ -310,8 +314,8 @@ def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDi
 class Learner:
     """A method that learns a mixture of hypotheses from outcomes (a sampled rank at one m each).
 
-    A hypothesis is that the true rank is one that a node represents, or that it is uniform on 1..j.
-    No node represents ranks on both sides of the cutoff ``cut``.
+    A hypothesis says that the true rank is a rank that a certain node represents, or that the true
+    rank is uniform on 1..j. No node represents ranks on both sides of the cutoff ``cut``.
     """
 
     outcomes: Outcomes
@@ -367,14 +371,17 @@ class Learner:
         return RankDistribution(self.support, frozen(mass))
 
     def slopes(self, value: Floats) -> Floats:
-        """Return a number's derivatives by the shares; ``value``: those by node probabilities."""
-        # The shares of one m have a fixed sum, so these derivatives are only up to a constant.
+        """Return the derivatives of a number by the shares of outcomes.
+
+        ``value`` holds the derivatives of this number by the probabilities of the nodes.
+        """
+        # The shares at one m have a fixed sum, so their derivatives are known up to a constant.
         if self._row.slopes is not None:
             return self._row.slopes(self, value)
         return self._differences(value)
 
     def _differences(self, value: Floats) -> Floats:
-        """Compute the result of :meth:`slopes` by central differences, without a formula."""
+        """Return the result of :meth:`slopes` by central differences, if there is no formula."""
         counts = np.concatenate(self.outcomes.counts)
         used = np.flatnonzero(counts)
         steps = _DIFFERENCE * np.diag(counts)[used]

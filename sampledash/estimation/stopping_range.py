@@ -1,4 +1,4 @@
-"""Range of the cost of looking at candidates until each instance is decided, from a pilot run."""
+"""Range of the cost of scoring candidates until each instance is decided, from a pilot run."""
 
 from dataclasses import dataclass
 
@@ -16,9 +16,10 @@ from sampledash.types import Floats
 
 @dataclass(frozen=True)
 class _Cost(Metric):
-    """Expected number of negatives looked at until k are above the relevant item, or all are seen.
+    """Expected number of negatives to score until k are above the relevant item, or none is left.
 
-    Like a metric, it is larger for better ranks, so that :func:`confidence_range` can bound it.
+    Like a metric, this number is larger for better ranks. :func:`confidence_range` can therefore
+    bound its mean.
     """
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
@@ -35,10 +36,10 @@ def stopping_range(
     *,
     confidence: float = 0.95,
 ) -> tuple[float, float]:
-    """Range of the mean number of candidates looked at until an instance is decided.
+    """Range of the mean number of candidates that are scored until an instance is decided.
 
     An instance is decided when k candidates are known to be above its relevant item (the metric of
-    the instance is then 0) or all candidates have been looked at.
+    the instance is then 0), or when all candidates have been scored.
 
     Parameters
     ----------
@@ -47,15 +48,15 @@ def stopping_range(
     pilot
         Sampled ranks of a pilot run, one relevant item per instance.
     instances
-        Number of all instances, from which the pilot's were chosen at random; may be infinite. If
-        None, the pilot was run on all instances.
+        Number of all instances, from which those of the pilot run were chosen at random; may be
+        infinite. If None, the pilot was run on all instances.
     confidence
         Confidence level of the range, strictly between 0 and 1.
 
     Returns
     -------
-    Smallest and largest mean number of candidates looked at per instance, in random order, at most
-    n - 1. The mean times the number of instances is the cost of the exact metric.
+    Smallest and largest mean number of candidates that are scored per instance, in random order, at
+    most n - 1. The mean times the number of instances is the cost of the exact metric.
 
     Raises
     ------

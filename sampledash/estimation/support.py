@@ -105,6 +105,7 @@ def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
     lost = np.any(density <= _TINY, axis=-1, keepdims=True)
     if not np.any(lost):
         return np.asarray(smooth)
-    # Below the smallest float the logarithm is useless: interpolate linearly there.
+    # Where probabilities are below the smallest float, their logarithms are useless: interpolate
+    # the probabilities linearly there.
     hat = np.stack([np.interp(above, at, row) for row in np.eye(len(at))])
     return np.where(lost, density @ hat, smooth)

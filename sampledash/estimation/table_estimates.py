@@ -26,7 +26,8 @@ from sampledash.sampling import Sampling
 from sampledash.schemes import DEFAULT_SCHEME, Scheme
 from sampledash.types import Floats
 
-#: Weight of log(b / slope) beside the residuals: it decides only where printed values leave b open.
+#: Weight of the penalty log(b / slope) in a least-squares fit. It is so small that it decides b
+#: only if the printed values leave b open.
 _PENALTY = 1e-6
 _FEWEST = 1_000  # a misfit that fewer instances can have by chance is no contradiction
 _SHAPE: Shape = "non-increasing"
@@ -57,11 +58,11 @@ class Nodes:
     """Nodes for sums over the ranks 1..n, with the mean of each metric at each node."""
 
     weights: Floats  # number of ranks that each node stands for
-    before: Floats  # logarithm of the odds, times m, half a rank before each node; -1e300 at r = 1
-    up_to: Floats  # the same half a rank after each node
-    last: float  # the same half a rank after rank n
+    before: Floats  # log(odds * m) half a rank before each node; -1e300 at rank 1
+    up_to: Floats  # log(odds * m) half a rank after each node
+    last: float  # log(odds * m) half a rank after rank n
     means: Floats  # expected printed metrics and the exact metric, (nodes, printed + 1)
-    products: Floats  # expected products of each two of them, (nodes, printed + 1, printed + 1)
+    products: Floats  # expected products of two metrics, (nodes, printed + 1, printed + 1)
 
     def probabilities(self, family: Family, parameters: Floats) -> Floats:
         """Return the probability of the ranks that each node stands for, given a and log b."""
@@ -69,7 +70,8 @@ class Nodes:
         before, up_to, last = (
             np.maximum(a + b * x, -_FAR) for x in (self.before, self.up_to, self.last)
         )
-        # G is symmetric: the difference of two values near 1 would have few correct digits.
+        # The difference of two values near 1 would have few correct digits. G is symmetric, so use
+        # the values near 0 at the opposite arguments.
         sign = np.where(before > 0, -1.0, 1.0)
         share = sign * (family.below(sign * up_to) - family.below(sign * before))
         return np.asarray(self.weights * share / family.below(last))
@@ -134,7 +136,7 @@ class TableEstimate:
 
 
 def weights_of(printed: Sequence[Metric], m: int) -> Floats:
-    """Return the weight of each residual: one over the sum of the metric over all sampled ranks."""
+    """Return the weight of each residual: 1 / (sum of the metric over all sampled ranks)."""
     return np.array([1 / metric.of_one(np.arange(m + 1), m).sum() for metric in printed])
 
 
@@ -153,7 +155,8 @@ def fitted(family: Family, nodes: Nodes, values: Floats, weights: Floats) -> tup
         rows = scaled[:, None] * nodes.changes(family, parameters)[:-1]
         return np.vstack([rows, [[0.0, _PENALTY]]])
 
-    # With ``slope`` fixed first, b moves only as far as the printed values demand.
+    # Fit with b fixed to ``slope`` first, so that b then changes only as far as the printed values
+    # require.
     shift = scipy.optimize.least_squares(
         lambda a: residuals(np.append(a, start)),
         [0.0],
@@ -174,11 +177,11 @@ def fitted_to(
 
 
 def fit(family: Family, nodes: Nodes, best: Floats, moves: Floats) -> tuple[Floats, Floats, float]:
-    """Return what a fitted distribution, the result of :func:`fitted`, says of the exact metric.
+    """Return the metrics of a fitted distribution, the result of :func:`fitted`, and their errors.
 
-    Return the expected printed metrics and the exact metric of the fitted distribution, the
-    derivatives of the exact metric with respect to the printed values, and the variance between
-    instances of the exact metric minus the sum of printed metrics times derivatives.
+    Return the expected printed metrics and the exact metric of the distribution; the derivatives of
+    the exact metric with respect to the printed values; and the variance between instances of the
+    exact metric minus the sum of (printed metric times derivative).
     """
     derivatives = nodes.changes(family, best)[-1] @ moves
     error, mass = np.append(-derivatives, 1.0), nodes.probabilities(family, best)
@@ -271,7 +274,7 @@ def estimate_from_table(
 def foretell(
     observed: Mapping[str, float], sampling: Sampling, wanted: Sequence[str], larger: Sampling
 ) -> dict[str, float]:
-    """Return what another table would print of a system, if ranks are as estimated.
+    """Predict the metrics that another table would print for a system, from a printed table.
 
     Parameters
     ----------
@@ -288,7 +291,7 @@ def foretell(
     other, means = nodes_of(larger, asked, asked[0]), []
     for family in FAMILIES:
         (a, log_b), _ = fitted_to(family, sampling, printed, tuple(observed.values()))
-        # Both samplings take logarithms of odds times m, and m differs.
+        # In both samplings, a and b refer to log(odds * m). As m differs, a has to be changed.
         moved = np.array([a + np.exp(log_b) * np.log(sampling.m / larger.m), log_b])
         means.append(other.expected(family, moved)[:-1])
     return dict(zip(wanted, np.mean(means, axis=0).tolist(), strict=True))

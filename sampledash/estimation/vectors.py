@@ -5,8 +5,9 @@ the instances estimates the exact metric. The vector minimises
 
 .. math:: \sum_r w_r \, \mathrm{bias}_r^2 + \sum_r v_r \, \mathrm{variance}_r,
 
-with w the learned distribution :math:`\pi` of the true rank. Bias-variance (eq. 25 of Krichene &
-Rendle) takes :math:`v = \gamma \pi`; MN takes :math:`v = 1 / |D|`, |D| the number of instances.
+where w is the learned distribution :math:`\pi` of the true rank. The bias-variance correction (eq.
+25 of Krichene & Rendle) takes :math:`v = \gamma \pi`. The correction MN takes
+:math:`v = 1 / |D|`, where |D| is the number of instances.
 
 References
 ----------
@@ -61,8 +62,8 @@ VECTORS: dict[str, Vector] = {
 class LearnedFit(Fit):
     """A corrected metric with a learned prior: one value for each sampled rank.
 
-    ``correction`` holds the prior and the weight of the variance. Fitting it gives the same values
-    again, except for ``"mn"``, which weights the variance of every rank equally.
+    ``correction`` holds the prior and the weight of the variance. If it is fitted again, it gives
+    the same values, except for ``"mn"``, which weights the variance of every rank equally.
     """
 
     method: VectorMethod = "bv-mle"
@@ -81,8 +82,9 @@ def fit_learned(
     Parameters
     ----------
     method
-        The prior is the most likely distribution (``"bv-mle"``, ``"mn"``), that of maximum entropy
-        (``"bv-mes"``) or the most likely non-increasing one (``"bv-monotone-mle"``).
+        The prior is the most likely distribution (``"bv-mle"``, ``"mn"``), the distribution of
+        maximum entropy (``"bv-mes"``) or the most likely non-increasing distribution
+        (``"bv-monotone-mle"``).
     metric
         A metric or its text.
     sets
@@ -91,7 +93,7 @@ def fit_learned(
         Weight of the variance, above 0 and at most 1; by default 0.01 for one set and 0.1 for
         several. Not allowed for ``"mn"``, whose weight is one over the number of instances.
     m
-        Number of negatives to fit for. Leave it out if all instances have equally many.
+        Number of negatives to fit for. Leave m out if all instances have the same number.
 
     Raises
     ------
@@ -143,7 +145,7 @@ def default_gamma(method: str, sets: int = 1) -> float | None:
 def learned_values(
     metric: Metric, prior: RankDistribution, m: int, gamma: float | None, instances: float
 ) -> Floats:
-    """Return the corrected metric by sampled rank, (m + 1,); if ``gamma`` is None, that of MN."""
+    """Return the corrected value of each sampled rank, (m + 1,); without ``gamma``, that of MN."""
     above, ranks, mass = prior.at(metric)
     s = prior.support
     rows = s.law(m) if above is s.above else pmf(s.scheme, m, above, s.n - 1 - above)
@@ -154,9 +156,10 @@ def learned_values(
 def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
     """Return a solver of the normal equations for right sides (m + 1,) or (m + 1, k).
 
-    For the right side ``rows.T @ (bias * target)`` the solution is the corrected metric with the
-    smallest sum of bias² and variance, weighted by ``bias`` and ``variance`` at the nodes. ``rows``
-    is P(sampled rank) at each node, (nodes, m + 1). Impossible sampled ranks are interpolated.
+    For the right side ``rows.T @ (bias * target)``, the solution is the corrected metric with the
+    smallest sum of bias² and variance; ``bias`` and ``variance`` are the weights of bias² and
+    variance at each node. ``rows`` is P(sampled rank) at each node, (nodes, m + 1). The values of
+    impossible sampled ranks are interpolated.
     """
     noise = variance @ rows
     seen = noise > _TINY

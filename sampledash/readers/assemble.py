@@ -1,6 +1,6 @@
 """Turn parsed tables into rank sets: choose and name the systems, find n, check the instances.
 
-Also summarize what was read, so that users can check it.
+The module also summarizes the data that were read, so that users can check them.
 """
 
 from collections import Counter
@@ -34,7 +34,10 @@ _PILE = 0.2
 
 
 def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
-    """Return the systems' names per file; a name X is "X (b.csv)" if a file before b.csv has X."""
+    """Return the names of the systems of each file, made distinct.
+
+    If several files have a system X, the system of a later file b.csv is called "X (b.csv)".
+    """
     known: set[str] = set()
     result = []
     for names_of_file, file in zip(names, files, strict=True):
@@ -228,7 +231,7 @@ class Opened:
 
 
 def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
-    """Return the parts; if each has instance labels, all label columns get the same categories."""
+    """Give the label columns of all parts the same categories, if all have instance labels."""
     labels = [part.frame["instance"] for part in parts if "instance" in part.frame]
     if len(parts) == 1 or len(labels) < len(parts):
         return list(parts)
@@ -266,7 +269,10 @@ def from_one(ranks: Ranks, zero_based: bool) -> Ranks:
 
 
 def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
-    """Return the parts (files) with n in every row: from the file, the argument or other files."""
+    """Return the parts (files) with n in every row.
+
+    n is taken from the file itself, else from the argument, else from the other files.
+    """
     parts = [part.with_number("n_candidates", n) for part in parts]
     known = [part for part in parts if "n_candidates" in part.frame]
     names = " and ".join(part.name for part in known)
@@ -308,7 +314,7 @@ def _check_range(ranks: Ranks, shift: bool) -> None:
 
 
 def _check_repeats(ranks: Ranks, shift: bool) -> None:
-    """Refuse two equal ranks of one system and instance, unless they are only known as >10."""
+    """Refuse two equal ranks of one system and instance, unless both are unknown, such as >10."""
     keys = ["system", "instance", "rank"]
     if "instance" not in ranks.frame:
         return
@@ -333,7 +339,7 @@ def _rank_sets(parts: Sequence[Ranks], instances: Instances) -> list[RankSet]:
     counted = any("count" in frame for frame in frames.values())
     if instances != "any" and len(frames) > 1:
         frames = _aligned(frames, name, counted, instances == "shared")
-    # With pop, the memory of each frame is freed once its rank set is made.
+    # Remove each frame by pop, so that its memory is freed once its rank set is made.
     return [_rank_set(system, frames.pop(system), name, counted) for system in list(frames)]
 
 
@@ -414,7 +420,7 @@ def _different(
 
 
 def _unlike(what: str) -> DifferentInstances:
-    """Return the error that systems cover different instances, with the remedy to compare all."""
+    """Return the error that systems cover different instances; its remedy is to compare anyway."""
     remedy = checks.Remedy("instances", "any")
     ways = {"Compare them as they are": {"instances": "any"}}
     return DifferentInstances(f"{what}, or compare them as they are", remedy, ways=ways)

@@ -46,8 +46,8 @@ _SHORT = 2**30  # the sum of two whole numbers below this limit fits in 32 bits
 def bare(name: str) -> str:
     """Return a header in the form in which headers are compared.
 
-    It is in lower case, without spaces, ``_-"'`#[]`` (NumPy writes # before the headers) and
-    invisible characters such as a byte order mark.
+    This form is in lower case. It has no spaces, no invisible characters such as a byte order mark,
+    and none of the characters ``_-"'`#[]`` (NumPy writes # before the headers).
     """
     letters = filter(str.isprintable, unicodedata.normalize("NFKC", name))
     return re.sub(r"[\s_\-\"'`#[\]]", "", "".join(letters)).lower()
@@ -104,7 +104,7 @@ class Layout:
         """Return the place of a record: ``line 7``, or ``row 3`` if the file is not text."""
         if self.data is None:
             return f"row {record + 1}"
-        # The fast parser stores no line numbers, so lines are counted when a message needs one.
+        # The fast parser stores no line numbers. Lines are counted only when a message needs them.
         place = record + self.headed
         rest = itertools.islice(records(self.data, self.delimiter, self.quoted), place, None)
         return f"line {next(rest, (place + 1, []))[0]}"
@@ -292,7 +292,7 @@ def texts(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
 
 
 def counts(cells: pd.Series[Any], place: Place, what: str) -> Floats | None:
-    """Return the number of instances that each row stands for; None if each stands for one."""
+    """Return the number of instances that each row represents; None if it is 1 for all rows."""
     values = compact([numbers(cells, place, what)]).astype(np.float64, copy=False)
     if (i := first(~((values >= 0) & (values <= MOST_INSTANCES)))) is not None:
         wrong = "is below 0" if values[i] < 0 else "is too large"

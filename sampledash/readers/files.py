@@ -84,7 +84,7 @@ def open_sources(
 
 
 def _most(part: Ranks | Trec) -> int:
-    """Return how many rows all files may have in total if ``part`` is one of them."""
+    """Return the largest total number of rows of all files that are read together with ``part``."""
     if isinstance(part, Trec):
         return limits.LINES.most
     if "instance" not in part.frame:
@@ -94,7 +94,7 @@ def _most(part: Ranks | Trec) -> int:
 
 
 def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
-    """Return the ranks of each file; match TREC runs and lists with the qrels to rank the items."""
+    """Return the ranks of each file; in TREC runs and lists, the qrels name the relevant items."""
     both = [part for part in read if isinstance(part, Trec)]
     truths, runs = ([part for part in both if part.kind == kind] for kind in ("qrels", "run"))
     if len(truths) > 1:
@@ -145,7 +145,8 @@ def read_rank_sets(
         and in lists; and two million cells if each system has a column. If several files name the
         same system X, the later system is ``"X (b.csv)"``.
     name
-        Name of the file in messages, or one per source; by default, that of the path or buffer.
+        Name of the file in messages, or a name for each source; by default, the name of the path or
+        of the buffer.
     n
         Number of candidates per instance, relevant items included, for files without a column of n.
         If None, n is taken from other files with a single n.
@@ -244,10 +245,10 @@ def read_sampled_ranks(
     ----------
     source, name, runs, systems
         As in :func:`read_rank_sets`; the column of ranks may be called ``sampled_rank``, and a
-        column ``ties`` counts the negatives tied with the item. Or scores, as in
+        column ``ties`` counts the negatives tied with the item. A file may also hold scores, as in
         :func:`~sampledash.from_scores`: a numpy archive (.npz), a table with the columns ``pos``
         and ``neg`` (lists), or an array of fractions with the scores ``pos`` in its first column.
-        Or files that are parsed already.
+        ``source`` may also be files that have been parsed already.
     n, m
         Number of candidates, and of sampled negatives, of every instance, for files without the
         columns ``n_candidates`` and ``m``.
@@ -293,7 +294,7 @@ def read_sampled_ranks(
             limits.NUMBERS.items(), (n, m), lack, strict=True
         ):
             # If some file lacks the number (n or m), the argument may be meant for this file only.
-            # Then it is no error if another file has a different number.
+            # In this case, another file may have a different number.
             part = part.with_number(role, given, agree=not other)
             if role not in part.frame:
                 kind = limits.MissingCandidates if symbol == "n" else limits.MissingNegatives
@@ -334,7 +335,7 @@ def read_sampled_ranks(
 def samples_of_corpus(
     opened: Opened, *, n: int, candidates: int | None = None, zero_based: bool = False
 ) -> list[SampledRankSet]:
-    """Return ranks among the candidates of a test, which are a sample of a corpus of ``n``.
+    """Read ranks among all candidates of a test as ranks among a sample of a corpus of n items.
 
     ``candidates`` is the number of candidates in the test, for files that do not say this number.
     """

@@ -208,7 +208,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
 
 
 def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
-    """Return each row's repetition, such as "fold 2, seed 1"; None if all rows have the same."""
+    """Return each row's repetition, such as "fold 2, seed 1"; None if there is only one."""
     joint: pd.Categorical | None = None
     for i, role in enumerate(source.roles):
         if role != "repetition":
@@ -265,7 +265,7 @@ def by_names(
     chosen: Mapping[Any, str | None] = MappingProxyType({}),
     **text: Any,
 ) -> Layout:
-    """Find the column of each of ``roles``: the chosen one, else the first with a usual name.
+    """Find the column of each of ``roles``: the chosen column, or else the first usual name.
 
     A chosen name ``""`` means that there is no such column.
     """

@@ -29,9 +29,9 @@ _SETTING = re.compile(
     rf"(?i)\b({_NAMES})\s*[=:]\s*(-?\d{{1,3}}(?:[,_]\d{{3}})+|-?\d+)\b"
     r"(?:\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?"
 )
-_BETWEEN = re.compile(r"(?i)[\s,;.#$\\]|\band\b")  # what may stand around the settings of a line
+_BETWEEN = re.compile(r"(?i)[\s,;.#$\\]|\band\b")  # text allowed around the settings of a line
 _RANKS_FOLLOW = re.compile(r":\s*[>+-]?\s*\d")  # in a line such as "A: 3"
-_APART = re.compile(r"[,;\s]+")  # what separates weights
+_APART = re.compile(r"[,;\s]+")  # separators of weights
 
 
 def parse_rank_text(
@@ -149,7 +149,7 @@ def _ranks(systems: dict[str, list[str]]) -> Ranks:
     def place(i: int) -> str:
         return source.place(int(index[i]), int(column[i]))
 
-    if (i := parsing.first(cells.str.match(r"0\d"))) is not None:  # the 000 of 10,000
+    if (i := parsing.first(cells.str.match(r"0\d"))) is not None:  # such as the 000 in 10,000
         raise ReadError(f"{place(i)}: {cells[i]!r} is no number; write {_WRITE}")
     table = {"system": parsing.categories(column, source.headers), "column": column}
     table["rank"] = parsing.places(cells, place, _WRITE)
@@ -234,4 +234,4 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
         prior_weights(weights, n)
     except ValueError as error:
         raise ReadError(f"{name}: {error}") from None
-    return np.asarray(weights / weights.max())  # else, a sum of weights might overflow
+    return np.asarray(weights / weights.max())  # scaled, because a sum of weights might overflow

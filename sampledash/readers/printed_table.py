@@ -82,14 +82,14 @@ class PrintedTable:
     notes: list[str]
     n: int | None = None
     m: int | None = None
-    title: str = ""  # of one of several tables in a text
+    title: str = ""  # title of the table, if a text holds several tables
 
 
 def read_tables(text: str) -> list[PrintedTable]:
     r"""Read one or several pasted tables, such as one for each data set.
 
-    A line such as ``# Yelp`` gives the title of the table below. What stands above the first title
-    may set n and m for every table.
+    A line such as ``# Yelp`` gives the title of the table below. Lines above the first title may
+    set n and m for every table.
 
     Examples
     --------
@@ -167,7 +167,8 @@ def read_printed(text: str) -> PrintedTable:
         row = parts.cells(line, place)
         name = _MARKS.sub("", row[0]).strip()
         if not name:
-            # A second line of column names might complete the names of the first.
+            # This may be a second line of column names, which completes the names in the first
+            # line.
             if words := [cell for cell in row if not _MISSING.fullmatch(cell.strip())]:
                 raise ReadError(
                     f"line {place} of the table has no name before {words[0][:40]!r}: name the "
@@ -265,7 +266,7 @@ def _plain(line: str) -> str:
 
 @dataclass(frozen=True)
 class Heading:
-    """A column's name as printed and in full, its metric or None, and whether ``(%)`` follows."""
+    """A column: its printed name, its full name, its metric or None, and whether it has ``(%)``."""
 
     printed: str
     name: str

@@ -13,10 +13,11 @@ from pyarrow import compute, json, parquet
 from sampledash.checks import Refusal
 from sampledash.scores import above_and_tied
 
-#: Names of the arrays or columns of relevant items and of negatives; OGB and TGB use the second.
+#: Names of the arrays or columns with the scores of relevant items and of negatives. OGB and TGB
+#: use the second pair.
 NAMES = (("pos", "neg"), ("y_pred_pos", "y_pred_neg"), ("pos_scores", "neg_scores"))
 MOST_BYTES = 256 * 2**20  # largest unpacked size of a file
-_BLOCK = 2**24  # bytes of JSON that are parsed at a time, and the longest line
+_BLOCK = 2**24  # bytes of JSON that are parsed at a time, which is also the longest possible line
 
 
 def named(names: Container[str]) -> tuple[str, str] | None:
@@ -55,7 +56,7 @@ def npz_to_parquet(data: bytes, name: str) -> bytes:
 
 
 def json_to_parquet(data: bytes, name: str) -> bytes:
-    """Convert JSON lines, one record a line, as pandas writes them with ``lines=True``."""
+    """Convert JSON lines: each line is a record, as pandas writes it with ``lines=True``."""
     try:
         return _written(json.read_json(io.BytesIO(data), json.ReadOptions(block_size=_BLOCK)))
     except pa.ArrowException:

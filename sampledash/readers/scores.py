@@ -1,4 +1,4 @@
-"""Checks of tables of scores (system, instance, item, score), and sentences on what is left out."""
+"""Checks of tables of scores, and sentences on instances and items that are left out."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -52,11 +52,11 @@ def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> No
 
 
 def left_out(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return sentences on what is left out; refuse a system without anything to rank.
+    """Return sentences on instances and items that are left out; refuse a system without any rank.
 
-    A row has a system's numbers of instances (``size``), of instances without a relevant item that
-    has a score (``bare``) or where every candidate is relevant (``full``), and of relevant items
-    in all (``asked``) and with a score (``items``).
+    A row holds numbers of a system: of all instances (``size``); of instances in which no relevant
+    item has a score (``bare``), or in which every candidate is relevant (``full``); of all relevant
+    items (``asked``), and of relevant items with a score (``items``).
     """
     if not rows:
         raise ReadError(f"{name} holds no candidates: write a row for each, with its score")

@@ -39,7 +39,7 @@ _ARROW = {
     "many": pa.string(),
     "unknown": pa.dictionary(pa.int32(), pa.string()),
 }
-# What the columns of each role hold: of ranks, of lists of recommendations, and of interactions.
+# Kind of content of each column, by role: of tables of ranks, of recommendations, of interactions.
 _HOLDS: dict[Any, Holds] = {role: column.holds for role, column in ROLES.items()}
 _HOLDS |= {"user": "many", "item": "many", "score": "real", "rating": "real", "time": "whole"}
 # Roles of columns that pandas must read as text, and not as numbers: labels must stay as written,
@@ -129,7 +129,7 @@ def delimiter_of(data: bytes) -> str:
 
 
 def headers_of(data: bytes, kind: FileKind) -> list[str]:
-    """Return the headers of a table; none if the file has no headers or is damaged."""
+    """Return the headers of a table; an empty list if the file has no headers or is damaged."""
     try:
         if kind == "columns":
             names: list[str] = parquet.read_schema(io.BytesIO(data)).names
@@ -159,7 +159,7 @@ def arrow_frame(
     wanted = {str(name): _ARROW[kind] for name, kind in holds.items() if kind is not None}
     numeric = {name for name, kind in wanted.items() if kind in (pa.int64(), pa.float64())}
     full = [str(name) for name, kind in holds.items() if kind not in (None, "unknown")]
-    # Search for x alone before 0x, because a search for a single byte is much faster.
+    # Search for x before 0x, because the search for a single byte is much faster.
     if numeric and any(x in data and b"0" + x in data for x in (b"x", b"X")):
         return None  # pyarrow accepts hexadecimal numbers such as 0x1F, which the readers refuse
     quotes = quoted and b'"' in data
@@ -214,7 +214,7 @@ def careful_frame(
 ) -> pd.DataFrame:
     """Parse text with pandas; columns with a role in ``_EXACT`` remain text. Errors name the line.
 
-    ``second`` (the first record after the header) and ``rest`` (the next) are for error messages.
+    Error messages use ``second``, the first record after the header, and ``rest``, later records.
     """
     try:
         return pd.read_csv(
@@ -367,8 +367,8 @@ def _array_table(
 
     Named fields become columns. A 1-D array holds the ranks of one system, named after the file; a
     2-D array has an instance in each row and a system in each column. A 2-D array with fractions
-    that no rank has, not even the mean rank of ties, holds scores: of the relevant item in the
-    first column, and of its negatives in the others.
+    other than 0.5, which a mean rank of ties may have, holds scores: the score of the relevant item
+    in the first column, and the scores of its negatives in the other columns.
     """
     array = load_array(data, name)
     fields = array.dtype.names

@@ -1,8 +1,8 @@
 """Read TREC files: runs (``qid Q0 docid rank score tag``) and qrels (``qid 0 docid rel``).
 
-A run ranks documents for queries, and qrels name the relevant ones; an option decides about
-relevant items that a truncated run lacks. Lists of recommendations (user, item, score) and test
-items, as frameworks save them, have the same fields under other names.
+A run ranks documents for queries, and qrels name the relevant documents. An option says what to do
+with relevant documents that a truncated run lacks. Lists of recommendations (user, item, score) and
+test items, as frameworks save them, have the same fields under other names.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
     ``depth`` is the length of the list. If ``tied``, documents of equal score share the best of
     their ranks, and ``ties`` counts the others; otherwise, document ids decide.
     """
-    if not tied:  # let the stable order of equal scores be that of decreasing document ids
+    if not tied:  # a stable sort by score then keeps equal scores in order of decreasing ids
         names = pa.array(run["item"].cat.categories.astype(str))
         by_name = np.argsort(compute.array_sort_indices(names))
         run = run.iloc[np.argsort(-by_name[run["item"].cat.codes], kind="stable")]
@@ -305,7 +305,7 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
 
 
 def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> pd.DataFrame:
-    """Return ranks, with missing items behind ranked ones."""
+    """Return ranks of all relevant items; items that the run lacks come after the ranked items."""
     rank, tied, depth, lacks = (items[x].to_numpy() for x in ("rank", "ties", "depth", "lacks"))
     if (i := parsing.first(depth + lacks > n)) is not None:
         row = items.iloc[i]

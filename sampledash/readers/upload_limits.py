@@ -97,7 +97,7 @@ class DifferentInstances(ReadError):
 
 @dataclass
 class Limit:
-    """The largest accepted number of something, and a remedy for larger numbers."""
+    """The largest accepted size of an input, and a remedy for a larger input."""
 
     most: int
     what: str
@@ -125,11 +125,11 @@ PRINTED = Limit(100_000, "characters", _PASTE)  # length of a table pasted from 
 WEIGHTS = Limit(10_000_000, "characters", "round the weights")  # 100 for each of 100,000 ranks
 WEIGHT_NUMBERS = Limit(200_000, "numbers", "give a weight for each rank up to 100,000")
 ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables with no columns but system, rank, n, count
-# For tables with a further column besides system, rank, n and count, such as a column of instance
-# labels, because it needs more memory per row. If labels are no whole numbers, the limit is TEXTS.
+# For tables with further columns, such as instance labels, besides system, rank, n and count: these
+# need more memory per row. If labels are no whole numbers, the limit is TEXTS.
 LABELLED = Limit(3_000_000, "rows with a column {column}", "leave it out, or split by instances")
-# For text files that only pandas can parse, because some cells are blank or no plain numbers.
-# Pandas is slower than pyarrow.
+# For text files with blank cells or unusual numbers. Only pandas can parse these, and it is slower
+# than pyarrow.
 CAREFUL = Limit(2_000_000, "rows, some with a cell that is no plain number", "split the file")
 TEXTS = Limit(2_000_000, "rows with labels that are no whole numbers", _NUMBER)
 LABELS = Limit(1_000_000, "different labels that are no whole numbers", _NUMBER)
@@ -199,7 +199,7 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
         if name is None:
             file_name = getattr(source, "name", None)
             name = Path(file_name).name if isinstance(file_name, str) else "ranks"
-        # Go to the start: a page reads the same buffer again after a user has set a missing option.
+        # Go to the start of the buffer: a page reads the buffer again if a user changes an option.
         if hasattr(source, "seekable") and source.seekable():
             source.seek(0, io.SEEK_SET)
         read = source.read(limit.most + 1)

@@ -1,11 +1,13 @@
-"""Rank scored items or count ranks in tables too large for memory, in a database engine via Ibis.
+"""Rank scored items, or count ranks, in tables too large for memory; a database engine does this.
+
+Ibis translates the queries for the engine.
 
 An engine is given by its Ibis URL: ``duckdb://`` (embedded; the default),
 ``duckdb://lake.db?memory_limit=1GiB``, ``pyspark://?spark.master=spark://host:7077``, ... A table
 is a Parquet file, a folder of Parquet files, which may be partitioned
 (``system=A/part-0.parquet``), or the name of a table in the engine.
 
-Nothing is sorted by score: one join finds the score of each relevant item; a second join and an
+Scores are not sorted: one join finds the score of each relevant item; a second join and an
 aggregation count the candidates with a better score and with an equal score.
 """
 
@@ -52,9 +54,9 @@ Table = Any  # an Ibis table; its type is not imported, because Ibis is an optio
 def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
     """Return the place, counted from 0, of a relevant item among ``block`` tied items.
 
-    The item is number ``index``, from 0, of ``relevant`` items. These are spread evenly, from a
-    first place that the hash ``digest`` decides. Every place is equally likely, so that means are
-    unbiased.
+    The item is number ``index``, from 0, of ``relevant`` items. The relevant items are spread
+    evenly over the block, and the hash ``digest`` decides the first place. Every place is equally
+    likely, so that means are unbiased.
     """
     return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
@@ -83,7 +85,10 @@ def connect(url: str = DUCKDB) -> Any:
 
 
 def _spark(url: str) -> Any:
-    """Start Spark with the settings of a URL; Ibis sets them after the start, too late for most."""
+    """Start Spark with the settings of a URL.
+
+    Ibis itself would set them after the start of Spark, which is too late for most settings.
+    """
     import ibis
     from pyspark.sql import SparkSession
 
@@ -136,7 +141,7 @@ def parts_of(path: Path) -> list[Path]:
 
 
 def opened(engine: Any, source: str) -> Table:
-    """Return a table: a Parquet file, a folder of files with the same headers, or the engine's."""
+    """Return the table ``source``: a file, a folder of files, or a table in the engine."""
     path = Path(source)
     with one_sentence(path.name):
         if not path.exists():
@@ -292,7 +297,10 @@ def candidates(scores: Table, relevant: Table | None = None, seen: Table | None 
 
 
 def _flagged(table: Table, pairs: Table, name: str) -> Table:
-    """Add column ``name``: are instance and item in ``pairs``? Unlike types compare as text."""
+    """Add a column ``name``, which says whether instance and item are in ``pairs``.
+
+    Labels of different types are compared as text.
+    """
     pairs = pairs.distinct().mutate(flag=True)
     keys = []
     for key in KEYS[1:]:
@@ -344,7 +352,7 @@ def rank(candidates: Table) -> Table:
     """Return system, instance, rank, n and ties of every relevant item with a score.
 
     The rank is 1 + the number of candidates with a better score; a missing score is never better.
-    :func:`~sampledash.readers.scores.placed` breaks ties between relevant items of an instance.
+    :func:`placed` breaks ties between relevant items of an instance.
     """
     import ibis
 
@@ -443,7 +451,7 @@ def _refuse(scores: Table, name: str, progress: Progress) -> None:
     refuse_cells(name, totals)
     slices = totals["rows"] // _AT_ONCE + 1
     # Search for repeated items slice by slice: grouping by item makes about one group per row, and
-    # too many groups fill the memory.
+    # the groups of all rows would fill the memory.
     for number in range(slices):
         part = scores if slices == 1 else scores.filter(_slice(scores, slices) == number)
         again = part.group_by(KEYS).agg(times=part.count())
@@ -469,7 +477,7 @@ def _slice(scores: Table, slices: int) -> Any:
 
 
 def _numbers_of(scores: Table, every: Table, relevant: Table | None) -> list[dict[str, Any]]:
-    """Return the numbers of instances and relevant items of each system, and of those left out."""
+    """Return the numbers of instances and relevant items of each system, used and left out."""
     score = every["score"]
     real, wanted = _real(score), every["relevant"] & score.notnull() & _real(score)
     keys = ["system", "instance"]
@@ -526,7 +534,10 @@ def _refuse_ranks(ranks: Table, name: str) -> None:
 
 
 def _refuse_merged(table: Table, name: str) -> None:
-    """Without a system column, refuse text that may name systems: all would be read as one."""
+    """Refuse a column of text that may name systems if there is no system column.
+
+    Otherwise, all systems would be read as one system.
+    """
     roles = {header: role_of(header) for header in table.columns}
     for header, kind in table.schema().items() if "system" not in roles.values() else ():
         if roles[header] is None and kind.is_string() and bare(header) not in NO_SYSTEMS:
