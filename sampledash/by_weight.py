@@ -114,9 +114,10 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
     Parameters
     ----------
     classes
-        For each instance and class of negatives of equal weight, the number of negatives above the
-        relevant item, tied with it, and in all, and the weight: (instances, 4, classes). Tied items
-        are in random order. Items of weight 0 are drawn after all others.
+        For each instance and class of negatives of equal weight, four numbers: the number of
+        negatives above the relevant item, the number tied with it, the number of all negatives, and
+        the weight: (instances, 4, classes). Tied items are in random order. Items of weight 0 are
+        drawn after all others.
     m
         Number of sampled negatives; all of them if an instance has fewer.
     small

@@ -142,7 +142,10 @@ def _looked(
     k: int,
     others: Labels | None = None,
 ) -> _Found:
-    """Count candidates above and tied with each relevant item, until k are above the best one."""
+    """Count the candidates above each relevant item, and those tied with it.
+
+    Stop when k candidates are above the best relevant item.
+    """
     best, least = relevant_scores.item(0), relevant_scores.item(-1)
     # Comparing with a number takes half the time of comparing with an array of length 1.
     several = len(relevant_scores) > 1
@@ -345,8 +348,8 @@ def evaluate(
     Parameters
     ----------
     users
-        Tuples (label, relevant item or items, all candidates including the relevant ones), one per
-        user.
+        A tuple for each user: label, relevant item or items, and all candidates, which include the
+        relevant items.
     systems
         Map from each recommender's name to ``score(label, items)``, which returns a number per
         item.

@@ -236,7 +236,7 @@ def _by_triangle(at: Nodes, gamma: float) -> Floats:
 
 
 def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
-    """Return a value per sampled rank (m+1,): ``values`` where ``seen``, else interpolated."""
+    """Return a value for each sampled rank (m+1,); values that are not ``seen`` are interpolated."""
     places = np.arange(len(seen))
     return np.asarray(np.interp(places, places[seen], values), dtype=np.float64)
 

@@ -193,7 +193,7 @@ class SampledRankSet(ByDigest):
             advice = "if these are true ranks, use a RankSet; else give the m that was used"
             raise ValueError(f"sampled_rank {where} is {block}, but {most}: {advice}")
         if size.min() == 2 and np.any(odd := (size == 2) & (rank > 1) & (rank <= drawn)):
-            # With n = 2 all m draws give the same negative, so all of them are above or none is.
+            # With n = 2, all m draws give the same negative: all m are above, or none is.
             i = int(np.argmax(odd))
             possible = f"with n = 2 and m = {drawn[i]}: it is 1 or {drawn[i] + 1}; check n and m"
             raise ValueError(f"sampled_rank {where} is {rank[i]}, which cannot occur {possible}")

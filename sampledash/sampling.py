@@ -184,8 +184,8 @@ def parse_sampling(text: str) -> Sampling:
 def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats:
     """Return the probabilities of 0..max(m) sampled items above, a row per (m, above, below).
 
-    Without replacement, ``above`` and ``below`` are numbers of items, else any non-negative
-    weights; both may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
+    Without replacement, ``above`` and ``below`` are numbers of items; otherwise they are any
+    non-negative weights. Both may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
     """
     a, b, draws = _columns(m, above, below)
     if (sizes := SCHEMES[scheme].sizes) is not None:
@@ -212,10 +212,11 @@ def _mixed(sizes: Sizes, draws: Floats, a: Floats, b: Floats) -> Floats:
 
 
 def over_sizes(law: Floats, chances: Floats) -> Floats:
-    """Average distributions for the largest number of drawn items over smaller numbers d of them.
+    """Average distributions of the number above over the number d of drawn items.
 
-    Row i of ``chances`` holds the probabilities of d = 0, 1, ... Dropping one of d drawn items at
-    random gives the distribution for d - 1, as in :mod:`sampledash.comparison.means`.
+    The rows of ``law`` are the distributions for the largest d. If one of d drawn items is dropped
+    at random, the distribution is that for d - 1, as in :mod:`sampledash.comparison.means`. Row i
+    of ``chances`` holds the probabilities of d = 0, 1, ...
     """
     top = law.shape[1] - 1
     law, s = law.copy(), np.arange(top + 1.0)

@@ -61,9 +61,9 @@ def law(strata: Floats, m: int) -> Floats:
     Parameters
     ----------
     strata
-        For each instance and stratum, the number of negatives above the relevant item, tied with
-        it, in all, and the number that is drawn: (instances, 4, strata). Tied items are in random
-        order.
+        For each instance and stratum, four numbers: the number of negatives above the relevant
+        item, the number tied with it, the number of all negatives, and the number that is drawn:
+        (instances, 4, strata). Tied items are in random order.
     m
         Number of sampled negatives, which :func:`allot` divides; all of them if there are fewer.
     """

@@ -132,15 +132,15 @@ def designs(
     -----
     Negatives are drawn for each system separately. If fewer instances are evaluated, all systems
     share the same instances, as many as the budgets of all systems together pay for. A tie does not
-    show the order. The chance of an order is exact if the differences per instance have only one
-    size besides 0 (one relevant item that hits or misses), or if there are at most 20,000 possible
-    samples of instances. Else the characteristic function of the exact distribution is inverted,
-    with an error of at most 0.001 in 300 random cases of 3 to 14 instances, and on MovieLens. If
-    more than 2,500 instances are drawn and more than 2,500 left out, the normal distribution with a
-    continuity correction is used; its error is at most 0.003, and smaller for more instances. For
-    systems that rank different instances of unequal weights, the means are approximated linearly.
-    For sampled negatives, see :func:`~sampledash.probability_of_order`. Metrics without a cutoff
-    cannot stop early, so they have no rows for that design.
+    show the order. The chance of an order is exact if all differences of an instance that are not 0
+    have the same size (one relevant item that hits or misses), or if there are at most 20,000
+    possible samples of instances. Otherwise the characteristic function of the exact distribution
+    is inverted, with an error of at most 0.001 in 300 random cases of 3 to 14 instances, and on
+    MovieLens. If more than 2,500 instances are drawn and more than 2,500 left out, the normal
+    distribution with a continuity correction is used; its error is at most 0.003, and smaller for
+    more instances. For systems that rank different instances of unequal weights, the means are
+    approximated linearly. For sampled negatives, see :func:`~sampledash.probability_of_order`.
+    Metrics without a cutoff cannot stop early, so they have no rows for that design.
 
     Examples
     --------
@@ -304,7 +304,7 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
     """Return the characteristic function of a sum of ``drawn`` of the values: (frequencies,)."""
 
     def weights(n: int) -> Floats:
-        """Return the factors of the power sums for n draws, without negligible ones."""
+        """Return the factors of the power sums for n draws, without negligible factors."""
         places = np.arange(1, n + 1)
         factors = np.cumprod(np.r_[1.0, n - places[:-1]] / (total - n + places))
         return factors[factors * total > _WEIGHTLESS]

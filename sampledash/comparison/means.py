@@ -237,7 +237,7 @@ class MeansOverM:
 
 @dataclass(frozen=True)
 class _Lane:
-    """Relevant items of one system and one position, with their weights in the mean.
+    """A group of relevant items: those of one system at one position, with weights in the mean.
 
     The position of a relevant item is that among the relevant items of its instance (1: the best).
     """
@@ -249,7 +249,10 @@ class _Lane:
 
 
 class _Pass:
-    """Histograms, one row per lane (:class:`_Lane`), thinned together from the largest m down."""
+    """Histograms of several groups of items (:class:`_Lane`), a row for each group.
+
+    They are thinned together from the largest m down to the smallest.
+    """
 
     def __init__(
         self, metrics: Sequence[Metric], atoms: Sequence[RankCounts], m_max: int, protocol: Protocol
@@ -257,11 +260,12 @@ class _Pass:
         self.metrics, self.protocol = metrics, protocol
         self.ranked = [as_ranked_by(metrics[0], x) for x in atoms]
         self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
-        #: Map from m to tuples: a lane's index, and the indices of its items with m negatives.
+        #: Map from m to tuples: index of a lane (group of items), and indices of those of its items
+        #: that have m negatives.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
-        #: For each lane: the increasing numbers of negatives (up to m_max) of its items, and the
-        #: cumulative sums of the items' exact values. The sum up to m is what all items with fewer
-        #: than m negatives add to the means at m.
+        #: For each lane (group of items): the increasing numbers of negatives of its items, up to
+        #: m_max, and the cumulative sums of the items' exact values. From these sums follows what
+        #: all items with fewer than m negatives add to the means at m.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)
@@ -295,7 +299,7 @@ class _Pass:
             every = len(rows) == len(positions)
             self.static.append((slice(None) if every else rows, np.column_stack(table)))
         self.moving = [(i, x) for i, x in enumerate(metrics) if x.linear or x.share is not None]
-        #: Whether a lane belongs to a system, as 1 or 0: (systems, lanes).
+        #: 1 where a lane (group of items) belongs to a system, 0 elsewhere: (systems, lanes).
         owners = np.array([lane.system for lane in self.lanes])
         self.owned = (np.arange(len(atoms))[:, None] == owners).astype(np.float64)
         self.counts = np.arange(1.0, top + 2.0)
@@ -369,7 +373,7 @@ class _Pass:
             self._arrive(thinned[row], row, members)
 
     def _values(self, thinned: Floats, m: int) -> Floats:
-        """Return what each lane adds to the expected mean of each metric: (lanes, metrics)."""
+        """Return what each lane (group of items) adds to each expected mean: (lanes, metrics)."""
         values = np.zeros((len(self.lanes), len(self.metrics)))
         if self.protocol.correction.by_rank:
             for row, lane in enumerate(self.lanes):

@@ -77,7 +77,10 @@ class Orders:
         return sign(self.means[:, first, metric] - self.means[:, second, metric])
 
     def flips(self, first: int, second: int, metric: int) -> list[int]:
-        """Return each m at which the strict order is the opposite of the last one before it."""
+        """Return each m at which the order is the opposite of the order at the m before.
+
+        An m at which the pair is tied is skipped.
+        """
         signs = self.signs(first, second, metric)
         strict = np.flatnonzero(signs)
         changed = np.flatnonzero(np.diff(signs[strict])) + 1
@@ -201,7 +204,7 @@ def pair_table(
 
 
 class Flip(NamedTuple):
-    """An m at which the expected order of two systems is the opposite of the last one before it."""
+    """An m at which the expected order of two systems is the opposite of the order before it."""
 
     first: str
     second: str

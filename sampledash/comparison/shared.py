@@ -92,10 +92,10 @@ def probability_if_shared(
     bounds of Makarov and Cantelli are used, which hold for any dependence.
 
     With the overlap of a pair, ``low`` equals ``high`` if its instances have one relevant item (up
-    to 1,000 different values, or below 30 instances), or items only hit or miss. Else the variance
-    of the difference is exact, and the bounds allow for its unknown skewness; below 30 instances
-    they are those from the ranks. In 200 random pairs of score matrices, no share of 20,000 runs
-    was more than 4 standard errors outside.
+    to 1,000 different values, or below 30 instances), or items only hit or miss. Otherwise the
+    variance of the difference is exact, and the bounds allow for its unknown skewness; below 30
+    instances they are those from the ranks. In 200 random pairs of score matrices, no share of
+    20,000 runs was more than 4 standard errors outside.
 
     References
     ----------

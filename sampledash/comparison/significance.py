@@ -90,11 +90,11 @@ def significance(
     For paired systems, which rank the same instances, the randomisation test swaps the two systems
     in random instances. If at most 20 instances have a difference, all swaps are enumerated. If all
     differences have the same size, as with Recall of one item, this is the exact binomial (sign)
-    test. Else p = (1 + random swaps with at least the observed difference) / (1 + resamples), never
-    0. The interval resamples the same instances for both systems. For other systems, instances are
-    permuted between the two, and resampled separately; from 5,000 instances and 65 distinct values
-    on, the permutation distribution is taken as normal. If all differences are equal, so are all
-    resamples: the interval is then that of :func:`~sampledash.mean_of_sample`.
+    test. Otherwise p = (1 + random swaps with at least the observed difference) / (1 + resamples),
+    never 0. The interval resamples the same instances for both systems. For other systems,
+    instances are permuted between the two, and resampled separately; from 5,000 instances and 65
+    distinct values on, the permutation distribution is taken as normal. If all differences are
+    equal, so are all resamples: the interval is then that of :func:`~sampledash.mean_of_sample`.
 
     A small p means that other users of the same kind would probably show this order too. It does
     not mean that a sampled metric shows this order.

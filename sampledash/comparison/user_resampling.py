@@ -180,9 +180,9 @@ def probability_if_redrawn(
 
     Notes
     -----
-    As many instances as given are drawn from them with replacement: they represent the population
-    of users. Systems that rank the same instances share the redrawn instances; negatives are drawn
-    for each system independently.
+    Instances are drawn with replacement from the given instances, as many as there are, because the
+    given instances represent the population of users. Systems that rank the same instances share
+    the redrawn instances; negatives are drawn for each system independently.
 
     * Below 30 instances, 20,000 seeded runs are simulated; the standard error is at most 0.0036.
     * From 30 instances on, the characteristic function is inverted if one instance can change the
@@ -193,9 +193,10 @@ def probability_if_redrawn(
       counted separately.
     * For other metrics of several relevant items (NDCG, AP), seeded runs are simulated as above, up
       to 200 relevant items in total.
-    * Else the normal distribution with the mean and variance of the redrawn difference is used. Its
-      error decreases with the square root of the number of instances: it is at most 0.02 for 150
-      instances with 300 relevant items, of which 1 % hit or 1 % miss, and 0.006 for 400 instances.
+    * Otherwise the normal distribution with the mean and variance of the redrawn difference is
+      used. Its error decreases with the square root of the number of instances: it is at most 0.02
+      for 150 instances with 300 relevant items, of which 1 % hit or 1 % miss, and 0.006 for 400
+      instances.
 
     If the exact difference is not significant, this chance stays near one half at any m.
 

@@ -65,7 +65,10 @@ class Nodes:
     products: Floats  # expected products of two metrics, (nodes, printed + 1, printed + 1)
 
     def probabilities(self, family: Family, parameters: Floats) -> Floats:
-        """Return the probability of the ranks that each node stands for, given a and log b."""
+        """Return the probability of the ranks that each node stands for.
+
+        ``parameters`` are a and log b, the two parameters of the family.
+        """
         a, b = parameters[0], np.exp(np.clip(parameters[1], -_FAR, _FAR))
         before, up_to, last = (
             np.maximum(a + b * x, -_FAR) for x in (self.before, self.up_to, self.last)
@@ -81,7 +84,10 @@ class Nodes:
         return self.probabilities(family, parameters) @ self.means
 
     def changes(self, family: Family, parameters: Floats) -> Floats:
-        """Return the derivatives of :meth:`expected` by a and by log b: (printed + 1, 2)."""
+        """Return the derivatives of :meth:`expected` by both parameters, a and log b.
+
+        The shape is (printed metrics + 1, 2).
+        """
         ends = [[self.expected(family, parameters + x) for x in (d, -d)] for d in _STEPS]
         rows = np.array([after - before for after, before in ends]) / (2 * _STEPS.max())
         return np.asarray(rows.T)

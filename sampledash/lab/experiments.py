@@ -201,7 +201,8 @@ class Toy(NamedTuple):
     predicted
         Predictions, users × movies (8, 8): 5 for movies that the user seems to like, otherwise 1.
     rmse_observed, rmse_all
-        Root mean squared error on the observed ratings, and on all pairs (5 if liked, else 1).
+        Root mean squared error on the observed ratings, and on all pairs of a user and a movie,
+        whose true rating is 5 if the user likes the movie, and 1 otherwise.
     atop
         Mean ATOP of the rated movies among all eight movies, expected over a random order of ties.
     """

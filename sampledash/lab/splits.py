@@ -189,7 +189,8 @@ def _held_out(interactions: Interactions, rule: SplitRule, rng: np.random.Genera
     user = interactions.user[order]
     by_user = np.argsort(user, kind="stable")
     sizes = np.bincount(user, minlength=interactions.n_users)
-    # Number each user's interactions backwards in ``order``: ``left`` is 1 for the last one.
+    # Number the interactions of each user backwards in ``order``: the last interaction has
+    # ``left`` = 1.
     left = np.repeat(np.cumsum(sizes), sizes) - np.arange(interactions.size)
     held = np.zeros(interactions.size, dtype=bool)
     held[order[by_user]] = (left <= rule.amount) & np.repeat(sizes > rule.amount, sizes)

@@ -113,7 +113,8 @@ def _measures() -> Values:
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
-    # TOPK is constant between the cutoffs 0, 1/(N-1), 2/(N-1), ..., so its area is a mean.
+    # TOPK is constant between the cutoffs 0, 1/(N-1), 2/(N-1), ..., so the area under the curve of
+    # TOPK is a mean.
     topk = [np.mean(above <= step - 1e-9) for step in np.arange(1, n) / (n - 1)]
     atop, recall, precision = (
         parse_metric(name).of_set(ranks, n) for name in ("ATOP", "Recall@10", "Precision@10")

@@ -140,10 +140,11 @@ def read_rank_sets(
         run, or a list of recommendations, and may be compressed with gzip. A path may also be a
         folder of Parquet files, which may be partitioned (``system=iALS d=16/part-0.parquet``);
         this requires ``sampledash[warehouse]``, and too many ranks are reduced to counts. All files
-        together may have 256 MiB unpacked and ten million rows; only three million with known
-        columns other than system, rank, n and count; two million with text labels, in TREC files
-        and in lists; and two million cells if each system has a column. If several files name the
-        same system X, the later system is ``"X (b.csv)"``.
+        together may have 256 MiB unpacked. They may have ten million rows if their only known
+        columns are system, rank, n and count, and otherwise three million rows; but two million
+        rows if they have text labels, or are TREC files or lists, and two million cells if each
+        system has a column. If several files name the same system X, the later system is ``"X
+        (b.csv)"``.
     name
         Name of the file in messages, or a name for each source; by default, the name of the path or
         of the buffer.
@@ -257,8 +258,8 @@ def read_sampled_ranks(
     zero_based
         Whether the best sampled rank is 0.
     adaptive
-        Whether the drawn negatives decided m. If None, the column ``adaptive`` or, without it, a
-        test of the sampled ranks tells (:class:`~sampledash.SampledRankSet`).
+        Whether the drawn negatives decided m. If None, the column ``adaptive`` says so or, without
+        this column, a test of the sampled ranks (:class:`~sampledash.SampledRankSet`).
 
     Returns
     -------

@@ -109,7 +109,7 @@ def read_tables(text: str) -> list[PrintedTable]:
         raise ReadError(f"line 1 to {starts[0]} of the text: write a title, # and a name, above it")
     tables = []
     for start, end in pairwise([*starts, len(lines)]):
-        # Empty lines in place of the other tables keep the line numbers of errors.
+        # Replace the other tables by empty lines, so that errors name the right line numbers.
         table = read_printed("\n" * (start + 1) + "\n".join(lines[start + 1 : end]))
         tables.append(replace(table, n=table.n or n, m=table.m or m, title=titles[start]))
     return tables

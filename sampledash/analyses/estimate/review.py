@@ -18,8 +18,8 @@ from sampledash.report.templates import Sentences
 from sampledash.types import Progress
 
 say = Sentences(Path(__file__).with_suffix(".jinja"))
-_MORE_DIGITS = (1, 2)  # decimals that a table could print besides its own
-_CUTOFFS = (1, 2, 3, 5, 10, 20, 50)  # cutoffs of recalls that a table could print besides its own
+_MORE_DIGITS = (1, 2)  # numbers of additional decimals that a table could print
+_CUTOFFS = (1, 2, 3, 5, 10, 20, 50)  # cutoffs of additional recalls that a table could print
 _DECIMALS = 4  # decimals of these recalls
 _MORE = 1.5  # least ratio of a larger m to the m of the table
 _MOST_M = 2_000  # largest m that is tried, because a range at a larger m takes over a second

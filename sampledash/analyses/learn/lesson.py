@@ -16,7 +16,7 @@ answer. The module defines
     ``revealed``. ``variant`` is one of ``LOOKS``, or "" if the module has no ``LOOKS``.
 ``LOOKS``, ``OFFER``
     Both optional. ``LOOKS`` lists metrics or pictures that the user can choose once the answer is
-    shown; the first one is shown with the question. ``OFFER`` is something to try beside the
+    shown; the first entry is shown with the question. ``OFFER`` is something to try beside the
     picture: a text, values of m to choose from, and a function that returns a sentence and a link.
 
 The Learn page, its view for a projector and the exercise sheet are made from these lessons.

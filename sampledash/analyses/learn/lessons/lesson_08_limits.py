@@ -30,7 +30,8 @@ def ranges(m: int) -> tuple[list[sliding.Range], list[sliding.Range]]:
 def with_more_users() -> sliding.Range:
     """Return the range that the first system's metric would have with ``MANY`` times the users.
 
-    The additional users repeat the true ranks, with expected counts of the sampled ranks.
+    The true ranks of all users are repeated ``MANY`` times. Sampled ranks are not drawn: each
+    occurs as often as expected.
     """
     rs, n = movielens().sets[0], run(M)[0].population
     sizes = np.unique(rs.n).tolist()
