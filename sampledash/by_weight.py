@@ -3,13 +3,15 @@ r"""Sampled ranks if negatives are drawn by weight without replacement, one afte
 Give each item an independent exponential clock whose rate is its weight. The first m items to ring
 are distributed as m successive draws, each with a probability proportional to weight, from the
 items left. At a time t, item i has rung with probability :math:`1 - e^{-w_i t}`, independently of
-all others. Of the items that have rung, let A be above the relevant item, D tied with it, and B
-below it; let R be the total weight of the items that have not rung. Then
+all others. Of the items that have rung at time t, let A be above the relevant item, D tied with it,
+and B below it; let R be the total weight of the items that have not rung. Of the m drawn items, let
+:math:`A_m` be above the relevant item, and :math:`D_m` tied with it. Then
 
 .. math:: P(A_m = a, D_m = d) = \int_0^\infty E[R;\, A = a, D = d, B = m - a - d]\, dt.
 
-A, D and B are independent sums of binomial counts over classes of items of equal weight, and their
-distributions come from characteristic functions. The integral is a trapezoidal sum over log t.
+A, D and B are independent sums of binomial counts over classes of items of equal weight. Their
+distributions are computed from characteristic functions, and the integral by the trapezoidal rule
+over log t.
 """
 
 from collections.abc import Sequence

@@ -42,8 +42,8 @@ SINGULAR_CUTOFF = 1e-10
 #: rank. With more sampled ranks, they may fall after a few ranks at first, and further ranks are
 #: added while the fit improves.
 _ALL = 400
-#: A long monotone fit gets another fall only if the squared error then decreases by more than
-#: twice this number per unit of the fall.
+#: Another step down is added to a long monotone fit only if the squared error then decreases by
+#: more than twice this number per unit of the step.
 _FLAT = 1e-13
 
 
@@ -236,7 +236,7 @@ def _by_triangle(at: Nodes, gamma: float) -> Floats:
 
 
 def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
-    """Return a value for each sampled rank (m+1,); values that are not ``seen`` are interpolated."""
+    """Return a value for each sampled rank (m+1,), interpolated where the rank is not ``seen``."""
     places = np.arange(len(seen))
     return np.asarray(np.interp(places, places[seen], values), dtype=np.float64)
 

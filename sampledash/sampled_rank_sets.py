@@ -489,7 +489,10 @@ def _follows(n: Ints, m: Ints) -> bool:
 
 
 def _strata(n: Ints, weight: Floats) -> Ints:
-    """Return the stratum of each instance: equal n, or similar n for about 50 instances."""
+    """Return the stratum of each instance, given its n.
+
+    Instances of equal n are in one stratum. Neighbouring n are joined up to about 50 instances.
+    """
     _, place = np.unique(n, return_inverse=True)
     sizes = np.bincount(place, weight)
     before = np.cumsum(sizes) - sizes

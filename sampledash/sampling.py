@@ -206,7 +206,7 @@ def _mixed(sizes: Sizes, draws: Floats, a: Floats, b: Floats) -> Floats:
         totals, place = np.unique(both[at, 1], return_inverse=True)
         left, vectors = _interpolated(sizes, m, totals)
         law, chances = pmf(DEFAULT_SCHEME, top, a[at, 0], b[at, 0]), (left @ vectors)[place]
-        for rows in blocks(len(at), _CACHE, top + 1):  # all sizes of few rows fit the CPU cache
+        for rows in blocks(len(at), _CACHE, top + 1):  # so few that they fit the CPU cache
             result[at[rows], : top + 1] = over_sizes(law[rows], chances[rows])
     return result
 

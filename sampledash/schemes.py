@@ -73,7 +73,11 @@ class Design:
 
     @property
     def anew(self) -> bool:
-        """Whether a sample of m without a random negative is no sample of m - 1 by this scheme."""
+        """Whether each m needs its own computation.
+
+        For other schemes, the distribution for m - 1 follows from that for m, by dropping a random
+        negative.
+        """
         return self.varies or self.by_class is not None
 
     def drawn(self, m: int, negatives: Ints) -> Ints:

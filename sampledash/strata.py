@@ -94,7 +94,10 @@ def _binomial(n: int, p: Floats) -> Floats:
 
 
 def _hypergeometric(m: int, drawn: Floats, high: Floats, negatives: Floats) -> Floats:
-    """Return P(s of the drawn items are high) for s in 0..m; ``high`` has (instances, numbers)."""
+    """Return P(s of the drawn items are above the relevant item) for s in 0..m.
+
+    ``high`` holds assumed numbers of items above: shape (instances, numbers).
+    """
     drawn, negatives, high = drawn[:, None, None], negatives[:, None, None], high[..., None]
     others = negatives - high
     low, top = np.maximum(drawn - others, 0), np.minimum(drawn, high)

@@ -26,9 +26,9 @@ CANDIDATES = ("Sampled negatives", "A sample of a larger corpus")
 METRIC = "Recall@k"  # default metric of pages that show a single metric
 
 
-# Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
 #: Scheme named by old links to Explore. The page now draws from a catalogue of items instead.
 ODDS = "odds"
+#: Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
 SCHEMES = Live(
     lambda: {**{schemes.SCHEMES[x].label: x for x in schemes.usual_first()}, ODDS: "popularity"}
 )

@@ -337,7 +337,10 @@ def _model(
 
 
 def _evenness(draws: Draws, popularity: Floats, once: bool) -> tuple[float, pd.DataFrame]:
-    """Return the p-value of uniform draws (a χ² test over tenths of the items) and the tenths."""
+    """Return the p-value of uniform draws, and a table of the tenths of the items.
+
+    The test is a χ² test of the numbers of draws from these tenths.
+    """
     order = np.argsort(popularity, kind="stable")[(popularity == 0).sum() :]
     bins = np.array_split(order, int(np.clip(min(len(draws.row) // 5, len(order)), 1, 10)))
     member = np.array([np.isin(np.arange(len(popularity)), part) for part in bins]).T * 1.0

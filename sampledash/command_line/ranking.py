@@ -152,7 +152,10 @@ def _only(args: argparse.Namespace) -> str:
 
 
 def _refuse_unused(args: argparse.Namespace, where: str) -> None:
-    """Raise a ValueError if an option of :data:`READING` is set, as ``where`` does not use them."""
+    """Raise a ValueError if an option of :data:`READING` is set, which this input does not use.
+
+    ``where`` describes the input in the error message.
+    """
     usual = vars(parser().parse_args(["rank", "-"]))
     if given := [name for name in READING if getattr(args, name) != usual[name]]:
         raise ValueError(f"--{given[0].replace('_', '-')} is not for {where}")

@@ -264,8 +264,8 @@ class _Pass:
         #: that have m negatives.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
         #: For each lane (group of items): the increasing numbers of negatives of its items, up to
-        #: m_max, and the cumulative sums of the items' exact values. From these sums follows what
-        #: all items with fewer than m negatives add to the means at m.
+        #: m_max, and the cumulative sums of the items' exact values. These sums give what all
+        #: items with fewer than m negatives add to the means at m.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)

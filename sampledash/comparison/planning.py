@@ -223,7 +223,7 @@ class _Search:
         return normal_chances(difference, np.sqrt(variance), step)
 
     def _few(self, i: int, j: int, size: int = FEW) -> bool:
-        """Whether a system has fewer than ``size`` instances, by default too few to be normal."""
+        """Whether a system has fewer than ``size`` instances, too few for a normal distribution."""
         return min(self.sets[x].n_instances for x in (i, j)) < size
 
     def shown(self, i: int, j: int, m: int) -> bool:

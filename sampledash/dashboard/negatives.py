@@ -49,7 +49,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         if known:
             fig = pictures.drawn(result, dark=page.is_dark())
             page.picture(fig, key="audit_drawn", dim=dim, alt=HELP["drawn"])
-        # The example stays on the page until a file has been read, and a caption then says so.
+        # The example stays on the page until a file has been read; a caption says that it is one.
         example = f" {HELP['example']}" if result is pictures.example() else ""
         st.caption(HELP["drawn" if known else "no train"] + example)
         words = result.findings[["finding", "detail"]].map(escaped)

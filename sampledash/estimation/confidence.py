@@ -127,7 +127,7 @@ class Cells:
     """
 
     starts: Ints  # index of the first outcome of each cell
-    share: Floats  # of the instances with the cell's m, the share that is in the cell
+    share: Floats  # share of the instances with the cell's m that is in the cell
     size: Floats  # number of instances with the cell's m, divided by the design effect
     outcomes: int  # number of outcomes: the sum of m + 1 over all m
     instances: float  # number of all instances, divided by the design effect
@@ -203,8 +203,8 @@ class ChiSquareFit:
     offset: float  # the mean metric of the instances is values @ weights + offset
     extremes: tuple[float, float]  # smallest and largest metric that a rank can have
     weights: Floats  # weight of each place in the mixture that fits best: (places,)
-    #: Variance of the instances' mean metric about that of the distribution, without the part that
-    #: the sampled ranks predict; 0 without a shape.
+    #: Variance of the difference between the mean metric of the instances and the mean metric of
+    #: the distribution, without the part that the sampled ranks predict; 0 without a shape.
     scatter: float = 0.0
     #: Whether the squared distance from the best fit is twice the loss of log-likelihood, to second
     #: order; otherwise it is the sum of squared differences of predicted shares.

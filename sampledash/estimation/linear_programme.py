@@ -163,11 +163,12 @@ class Columns:
         return places, frozen(rows)
 
     def price(self, combination: Floats, level: float) -> tuple[Ints, float]:
-        """Return places where ``rows @ combination`` is low, and its minimum or ``level`` if lower.
+        """Return places where ``rows @ combination`` is below ``level``, and the lowest value.
 
-        The places are the local minima below ``level``, their neighbours, and up to _MORE others
-        below ``level``. Where not every row is stored, and no stored row has a value below
-        ``level``, search between the stored places around each minimum.
+        If no value is below ``level``, the second result is ``level``. The places are the local
+        minima below ``level``, their neighbours, and up to _MORE others below ``level``. If not all
+        rows are stored, and no stored row has a value below ``level``, the search continues between
+        the stored places around each minimum.
         """
         places, rows = self.stored
         values = rows @ combination

@@ -29,7 +29,7 @@ from sampledash.types import Floats
 #: Weight of the penalty log(b / slope) in a least-squares fit. It is so small that it decides b
 #: only if the printed values leave b open.
 _PENALTY = 1e-6
-_FEWEST = 1_000  # a misfit that fewer instances can have by chance is no contradiction
+_FEWEST = 1_000  # a misfit is a contradiction only if this many instances rarely have it by chance
 _SHAPE: Shape = "non-increasing"
 _FAR = 30.0  # smaller arguments of G, and log b further from 0, change no printed digit
 _STEPS = 1e-5 * np.eye(2)  # steps of a and of log b in numerical derivatives
@@ -44,9 +44,9 @@ class Family:
     slope: float  # b, if a single printed value leaves it open
 
 
-#: An estimate is the mean over these families: to choose the family, or to weigh both, by errors
-#: on printed values that are left out does worse on tables whose exact metrics are known. With both
-#: slopes, the logarithm of the odds has the same standard deviation, pi / sqrt(3).
+#: An estimate is the mean over these families. On tables whose exact metrics are known, this was
+#: better than to choose a family, or to weight both, by errors on printed values that are left out.
+#: The two slopes give the logarithm of the odds the same standard deviation, pi / sqrt(3).
 FAMILIES = (
     Family("log-logistic", expit, 1.0),
     Family("log-normal", ndtr, float(np.sqrt(3) / np.pi)),
@@ -149,7 +149,8 @@ def weights_of(printed: Sequence[Metric], m: int) -> Floats:
 def fitted(family: Family, nodes: Nodes, values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Fit a family by least squares of the weighted differences from printed values.
 
-    Return a and log b, and their derivatives with respect to the printed values, (2, printed).
+    Return the parameters a and log b of the family, and their derivatives with respect to the
+    printed values, (2, printed).
     """
     start, scaled = np.log(family.slope), weights / weights.max()
 

@@ -367,7 +367,7 @@ def _strata_of(strata: Any, relevant: csr_array) -> tuple[Ints, Floats]:
 
 
 def _classes_of(weights: ArrayLike, relevant: csr_array) -> tuple[NDArray[np.float32], Floats]:
-    """Check weights and relevant items; return :func:`classes_of` the items in single precision."""
+    """Check weights and relevant items; return the result of :func:`classes_of` as float32."""
     _refuse_several("weights", relevant)
     array, items = checks.numbers("weights", weights), relevant.shape[1]
     checks.length("weights", array, items, f"a weight for each of the {items:,} items")

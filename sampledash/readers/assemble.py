@@ -397,7 +397,7 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str) -> None:
 def _different(
     frames: dict[str, pd.DataFrame], name: str, fewest: NDArray[Any], most: NDArray[Any]
 ) -> DifferentInstances:
-    """Return the error that systems cover different instances.
+    """Return the error for systems that cover different instances.
 
     In each instance, the systems have from ``fewest`` to ``most`` relevant items.
     """
@@ -420,7 +420,7 @@ def _different(
 
 
 def _unlike(what: str) -> DifferentInstances:
-    """Return the error that systems cover different instances; its remedy is to compare anyway."""
+    """Return the error for systems that cover different instances; the remedy is to compare all."""
     remedy = checks.Remedy("instances", "any")
     ways = {"Compare them as they are": {"instances": "any"}}
     return DifferentInstances(f"{what}, or compare them as they are", remedy, ways=ways)

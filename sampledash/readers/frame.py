@@ -265,7 +265,7 @@ def by_names(
     chosen: Mapping[Any, str | None] = MappingProxyType({}),
     **text: Any,
 ) -> Layout:
-    """Find the column of each of ``roles``: the chosen column, or else the first usual name.
+    """Find the column of each role: the chosen column, or the first column with a usual name.
 
     A chosen name ``""`` means that there is no such column.
     """

@@ -248,7 +248,7 @@ def _queries(size: int) -> str:
 
 
 def missing(runs: list[Ranks]) -> CensoredItems | None:
-    """Return the error that runs lack relevant items; None if no run lacks a relevant item."""
+    """Return the error for runs that lack relevant items; None if no run lacks a relevant item."""
     censored = sum(int((run.frame["rank"] == 0).sum()) for run in runs)
     if not censored:
         return None

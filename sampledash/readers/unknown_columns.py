@@ -71,7 +71,7 @@ def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical 
 
 
 def merged(name: str, header: str) -> ReadError:
-    """Return the error that the column ``header`` of the file ``name`` may name systems."""
+    """Return the error for a column ``header`` of the file ``name`` that may name systems."""
     return ReadError(
         f"{name}, column {header!r}: it may name systems, which would be read as one; name it "
         "system or instance, or remove it"

@@ -93,7 +93,7 @@ def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
 
 
 def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return a table of each pair: the share of runs with the true order, and its exact chance."""
+    """Return a table of pairs: the share of runs that show the true order, and the exact chance."""
     rows = first(table, metric)
     # The share of a tied pair is NaN, because a tied pair has no true order.
     sign = rows["share_of_runs"].isna().map({True: " = ", False: " > "})

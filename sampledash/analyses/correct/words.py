@@ -57,7 +57,10 @@ def gamma_meaning(correction: Correction, instances: int) -> str:
 
 
 def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1") -> list[str]:
-    """Return, in TeX and with numbers, how a vector is computed; ``prior`` follows "p(r)"."""
+    """Return in TeX, with numbers, how the corrected values are computed.
+
+    ``prior`` is the TeX that follows "p(r)" in the formula of the prior.
+    """
     facts = {"formula": inline(fit.correction.kind.tex), "prior": prior}
     text = template(_HERE / "formula.tex.jinja")
     steps = text.render(vars(fit) | facts, bias2=bias2, variance=variance)
