@@ -43,17 +43,17 @@ _STEPS = 60  # largest number of Newton steps
 def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
     """Divide items into classes by sampling weight.
 
-    Up to 64 different weights above 0 are a class each, and an item belongs to one class. If there
-    are more, classes are nodes, equally distant in the fourth root of the weight. An item is
-    divided over the four nodes around its weight as cubic interpolation prescribes: parts may be
-    negative, and add up to 1. The distributions are sums of smooth functions of the weights, so
-    popularity-sampled Recall@10 on MovieLens 1M changes by less than 0.00001. Weight 0 is the last
-    class.
+    If there are up to 64 different weights above 0, each weight is a class, and an item belongs to
+    one class. If there are more weights, the classes are nodes, equally distant in the fourth root
+    of the weight. An item is then divided over the four nodes around its weight by cubic
+    interpolation; its parts may be negative, and add up to 1. The distributions are sums of smooth
+    functions of the weights, so popularity-sampled Recall@10 on MovieLens 1M changes by less than
+    0.00001. Weight 0 is the last class.
 
     Returns
     -------
-    The first class of each item, (items,); the parts of the item in this class and in those that
-    follow, (items, 1) or (items, 4); and the weights of the classes.
+    The first class of each item, (items,); the parts of the item in this class and in the classes
+    that follow, (items, 1) or (items, 4); and the weights of the classes.
     """
     weight = checks.numbers("weights", weights)
     if np.any(weight < 0) or not weight.any():
@@ -68,7 +68,7 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
         first = np.clip(first - 1, 0, _NODES - 4)
         factors = [[(place - first - i) / (j - i) for i in range(4) if i != j] for j in range(4)]
         parts = np.prod(factors, axis=1).T
-        by_class = np.array([float(f"{x:.8g}") for x in by_class])  # files hold them in each row
+        by_class = np.array([float(f"{x:.8g}") for x in by_class])  # short in files
     if np.all(positive):
         return first, parts, by_class
     first[~positive], parts[~positive] = len(nodes), np.eye(1, parts.shape[1])

@@ -66,7 +66,7 @@ def _ranked(source: str, args: argparse.Namespace, progress: Progress) -> Answer
 def _by_weight(
     name: str, every: warehouse.Table, seen: warehouse.Table, negatives: str
 ) -> list[RankSet]:
-    """Return ranks with classes of items, whose weight is how often they are ``seen``."""
+    """Return ranks with classes of items; the weight of an item is how often it is ``seen``."""
     if seen is None:
         raise ValueError("--negatives counts how often each item is in --seen: give --seen")
     with warehouse.one_sentence(name):

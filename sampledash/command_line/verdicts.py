@@ -53,7 +53,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def plan(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the negatives or instances needed for the true order, and exact metrics' costs."""
+    """Return how many negatives or instances show the true order, and the cost of exact metrics."""
     sets, metrics = rank_sets(args), metrics_of(args)
     options = options_of(args, sets)
     needed, costs, sentences, notes = [], [], [], []

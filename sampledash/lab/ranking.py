@@ -32,7 +32,7 @@ _BLOCK = 4 * 2**20
 _FEWEST = 16
 # Largest size of a block in bytes; with very many items, a block has fewer than _FEWEST users.
 _LARGEST = 64 * 2**20
-DIGITS = 5  # decimals of the parts of items in a class of weight, so that files stay short
+DIGITS = 5  # decimals of the number of items in a class of weight, which may be a fraction
 _COMPARED = 2**18  # number of scores compared at a time, which fit into the processor's cache
 
 
