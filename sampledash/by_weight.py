@@ -68,7 +68,7 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
         first = np.clip(first - 1, 0, _NODES - 4)
         factors = [[(place - first - i) / (j - i) for i in range(4) if i != j] for j in range(4)]
         parts = np.prod(factors, axis=1).T
-        by_class = np.array([float(f"{x:.8g}") for x in by_class])  # short in files
+        by_class = np.array([float(f"{x:.8g}") for x in by_class])  # to keep files short
     if np.all(positive):
         return first, parts, by_class
     first[~positive], parts[~positive] = len(nodes), np.eye(1, parts.shape[1])

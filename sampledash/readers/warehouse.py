@@ -333,7 +333,7 @@ def class_sums(candidates: Table, items: Any) -> Table:
     The column ``size`` is the number of candidates of a group. The groups are ``row``, the number
     of a relevant item in the order of system and instance; ``first``, a column of ``items``; and
     ``side``: 0 if items have a better score than the relevant item, 1 if the score is equal, 2 if
-    it is worse, and 3 for what is no negative.
+    it is worse, and 3 for items that are no negatives.
     """
     import ibis
 
