@@ -206,7 +206,7 @@ def _rung(
     most = min(int(np.max(mean + reach)), int(np.rint(counts.sum(axis=1)).max()))
     size = scipy.fft.next_fast_len(max(most - low, 0) + 1, real=True)
     factors = q[:, None] + p[:, None] * np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
-    factors += 1e-300  # the logarithm of 0 is not defined
+    factors += 1e-300  # because the logarithm of 0 is not defined
     # A matrix product with real and imaginary parts as separate columns is three times as fast.
     logs = np.ascontiguousarray(np.log(factors)).view(np.float64)
     sums = ((weight * q)[:, None] / factors).view(np.float64)

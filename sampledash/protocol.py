@@ -257,10 +257,10 @@ class Protocol:
         return vector(self.correction, metric, self._fitted(counts, m, position), position)[0]
 
     def law_key(self, counts: RankCounts, m: int) -> object:
-        """Return a key: rank sets with equal keys can share computations.
+        """Return a key that is equal for rank sets that can share computations.
 
-        Their equal relevant items have equal distributions of the sampled rank and corrected
-        values.
+        In such rank sets, equal relevant items have equal distributions of the sampled rank and
+        equal corrected values.
         """
         drawn = counts.mass is None, counts.classes is None, counts.strata is None
         fits = counts.positions if self.correction.by_rank else ()

@@ -33,13 +33,14 @@ from sampledash.types import Flags, Floats, Ints, blocks
 Weighted = tuple[Floats, Floats, Floats]
 Sizes = Callable[[int, Floats], Floats]  # a function as ``Design.sizes`` in the module ``schemes``
 
-#: Error message; the gaps are for m, a text that says how many negatives there are, and their
-#: number.
+#: Error message with placeholders for m, a text that says how many negatives there are, and the
+#: number of negatives, which is the largest m.
 TOO_MANY = "m = {} is too large without replacement: {}; take m <= {} or sample with replacement"
 _CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which fit the CPU cache
 #: Half width, in standard deviations, of the computed range of counts; P(outside) is below 1e-30.
 _SIGMAS = 12
-# Constants of ``merge_laws``, which interpolates rows over their share above and their number N.
+# Constants of ``merge_laws``. It interpolates rows over the share of items above, and over the
+# number N of negatives.
 _CACHE = 1 << 15  # number of probabilities that are processed together in the CPU cache
 _POINTS = 24  # number of interpolation points in an interval of the share of items above
 _SIZES = 12  # largest number of interpolation points over N

@@ -230,7 +230,7 @@ class Group:
 
     @property
     def weighted(self) -> Floats:
-        """Exact metric times weight of a single instance of each entry, shape (systems, D)."""
+        """Exact metric of each entry times the weight of a single instance: (systems, D)."""
         return self.values * self.weights
 
     def reduced(self) -> Group:

@@ -435,7 +435,7 @@ def most_likely_slopes(
 
 
 def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
-    r"""Return :math:`\hat p_s` and the weight of its squared error: both (..., outcomes)."""
+    """Return the observed share of each outcome, and the weights of the squared errors of "mes"."""
     shares, weights = [], []
     for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
         size = counts.sum(axis=-1, keepdims=True)

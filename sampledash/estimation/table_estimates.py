@@ -41,7 +41,7 @@ class Family:
 
     name: str
     below: Callable[[Floats], Floats]  # the distribution function G, symmetric around 0
-    slope: float  # b, if a single printed value leaves it open
+    slope: float  # value of b if a table prints a single value, which determines only a
 
 
 #: An estimate is the mean over these families. On tables whose exact metrics are known, this was

@@ -39,7 +39,8 @@ ITEMS = (
 TIMES = "timestamp time ts unixtimestamp unixreviewtime datetime date"
 # Roles of columns that take little memory. Columns with the role None are not read.
 _CHEAP = (None, "system", "rank", "n_candidates", "count")
-_LONG = ("negatives", "adaptive", "classes", "strata")  # roles in files with a column of ranks
+# Roles of columns that only files with a column of ranks have.
+_LONG = ("negatives", "adaptive", "classes", "strata")
 _SHORT = 2**30  # the sum of two whole numbers below this limit fits in 32 bits
 
 
