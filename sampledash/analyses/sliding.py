@@ -5,8 +5,10 @@ The title takes the place of a legend: it shows each line's name and current val
 """
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ from sampledash.types import Floats, Ints
 
 HEIGHT = 400
 TITLE = 62  # height of a title of two lines, in pixels
+# JavaScript that lets a page's sliders work by keyboard and by touch as well as by mouse.
+SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 LARGE = 1.5  # factor by which annotations and line widths are enlarged for a projector
 Trace = dict[str, Any]
 Range = tuple[float, float]
@@ -75,9 +79,9 @@ def sliding(
         frames.append({"name": label, "data": moved, "traces": moving, "layout": head})
         places.append({"label": label, "method": "animate", "args": [[label], at_once]})
     fig.frames = frames
-    slider = theme.styles(dark)["slider"] | {"active": list(steps).index(begin), "steps": places}
-    slider["currentvalue"] = slider["currentvalue"] | {"prefix": prefix}
-    slider["pad"] = slider["pad"] | {"t": gap}
+    # All figures share the style, so the slider has a copy, which ``large`` may change.
+    slider = deepcopy(theme.styles(dark)["slider"]) | {"active": list(steps).index(begin), "steps": places}
+    slider["currentvalue"]["prefix"], slider["pad"]["t"] = prefix, gap
     # Plotly fits the margins, because labels change with the step and are larger on a projector.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True, "title": heading(top, height)}
     fig.update_layout(sliders=[slider] * (len(steps) > 1), **fit)

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.analyses import sliding, theme
 from sampledash.analyses.learn import lesson as lessons
-from sampledash.analyses.learn.lesson import PAPER, Choice, Lesson, Link
+from sampledash.analyses.learn.lesson import LOCKED, PAPER, Choice, Lesson, Link
 from sampledash.dashboard import page, state
 from sampledash.report.numbers import unbroken
 from sampledash.report.sentences import negatives
@@ -86,9 +86,9 @@ def _guess(number: int, lesson: Lesson) -> Choice | None:
     chosen = st.pills("Your answer", list(choices), key=f"guess{number}", wrap=True, **_CHOICE)
     answer = choices.get(chosen or "")
     if answer is not None and answer.right:
-        st.success(f"Yes. {unbroken(answer.reply)}", icon=":material/check_circle:")
+        st.success(answer.response, icon=":material/check_circle:")
     elif answer is not None:
-        st.info(f"Not quite. {unbroken(answer.reply)}", icon=":material/lightbulb:")
+        st.info(answer.response, icon=":material/lightbulb:")
     return answer
 
 
@@ -102,10 +102,10 @@ def _body(number: int, *, revealed: bool, present: bool) -> None:
         page.moving(
             _made(number, view, revealed, page.is_dark(), present),
             key=f"lesson-{number}-{view}-{revealed}-{present}",
-            alt=lesson.sentence if revealed else f"{lesson.question} Before the answer.",
+            alt=lesson.described(revealed),
         )
     if not revealed:
-        st.caption("Answer first: then the picture can be moved.")
+        st.caption(LOCKED)
     for column in right:
         _explain(column, number, view, lesson)
 
@@ -114,9 +114,7 @@ def _explain(column: DeltaGenerator, number: int, view: str, lesson: Lesson) -> 
     """Draw the explanation of the picture, with its numbers, and a link to another page."""
     with column:
         st.markdown(f"**{unbroken(lesson.sentence)}**")
-        # All steps are written as one formula in short lines, because the column is narrow.
-        lines = [line for step in lesson.formula for line in step.split(r",\qquad ")]
-        st.latex(r"\begin{gathered}" + r"\\[6pt]".join(lines) + r"\end{gathered}")
+        st.latex(r"\begin{gathered}" + r"\\[6pt]".join(lesson.lines) + r"\end{gathered}")
         if lesson.points:
             st.markdown("\n".join(f"{i}. {point}" for i, point in enumerate(lesson.points, 1)))
         st.markdown(f"*Why it matters.* {unbroken(lesson.why)}")

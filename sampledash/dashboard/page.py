@@ -16,7 +16,7 @@ import pandas as pd
 import streamlit as st
 from plotly.utils import PlotlyJSONEncoder
 
-from sampledash.analyses import choices, memory, theme
+from sampledash.analyses import choices, memory, sliding, theme
 from sampledash.dashboard import scripts, state
 from sampledash.grids import LIVE
 from sampledash.report import tables
@@ -233,7 +233,7 @@ def moving(fig: theme.Picture, *, key: str, alt: str) -> None:
     script also changes lessons by PageUp and PageDown, the keys of a presenter's remote control.
     """
     picture(fig, key=key, alt=alt)
-    st.html(f"<script>{scripts.load('sliding.js')}</script>", unsafe_allow_javascript=True)
+    st.html(f"<script>{sliding.SCRIPT}</script>", unsafe_allow_javascript=True)
 
 
 def panels(fig: theme.Picture, count: int, **options: Any) -> None:

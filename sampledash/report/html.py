@@ -62,6 +62,14 @@ def html_report(
     return str(_reports().verdict_report(title, findings, figures, tables, legend, fit_words))
 
 
+def document(title: str, body: str, style: str = "") -> str:
+    """Return an HTML file in the style of the reports, which ``style`` extends.
+
+    A policy in the file forbids every request. ``title`` is text, ``body`` is HTML.
+    """
+    return str(_reports().document(title, style, caller=lambda: body))
+
+
 def exact_report(
     source: str,
     python: str,

@@ -36,12 +36,13 @@ from urllib.parse import parse_qs
 
 import sampledash as sd
 from sampledash.analyses.learn import lessons
-from sampledash.report.numbers import count, decimal, in_runs, percent, points, rounded
+from sampledash.report.numbers import count, decimal, in_runs, percent, points, rounded, unbroken
 from sampledash.report.sentences import ranking
 from sampledash.report.templates import template
 from sampledash.schemes import Scheme
 
 PAPER = "Krichene & Rendle, KDD 2020"
+LOCKED = "Answer first: then the picture can be moved."
 # Most lessons use the same example: N candidates, and M negatives drawn without replacement.
 N, M = 10_000, 100
 WITHOUT: Scheme = "without-replacement"
@@ -90,6 +91,11 @@ class Choice(NamedTuple):
     right: bool
     reply: str
 
+    @property
+    def response(self) -> str:
+        """The reply after a word on whether the choice is right."""
+        return f"{'Yes.' if self.right else 'Not quite.'} {unbroken(self.reply)}"
+
 
 class Link(NamedTuple):
     """A link to another page: the page, its settings as the query of the address, and a label."""
@@ -125,6 +131,15 @@ class Lesson:
     def answer(self) -> Choice:
         """The right choice."""
         return next(choice for choice in self.choices if choice.right)
+
+    @property
+    def lines(self) -> list[str]:
+        """The formula in TeX, in short lines, because the column beside the picture is narrow."""
+        return [line for step in self.formula for line in step.split(r",\qquad ")]
+
+    def described(self, revealed: bool) -> str:
+        """Return the text that stands for the picture on a screen reader."""
+        return self.sentence if revealed else f"{self.question} Before the answer."
 
 
 def names() -> list[str]:

@@ -1,0 +1,97 @@
+// Shows the lesson whose number is in the address, the replies to its answers, and its picture.
+const config = { displayModeBar: false, responsive: true };
+const night = matchMedia("(prefers-color-scheme: dark)");
+const lessons = [...document.querySelectorAll(".lesson")];
+const links = [...document.querySelectorAll("nav a")];
+const present = document.querySelector("#present");
+const ways = { ArrowLeft: "lesson_back", ArrowRight: "lesson_next" };
+const button = (way) => document.querySelector(`.st-key-${way} button`);
+const at = () => Math.max(0, links.findIndex(({ hash }) => hash === location.hash));
+const pressed = (group) =>
+  [...group.children].findIndex((choice) => choice.getAttribute("aria-pressed") === "true");
+const press = (group, place) =>
+  [...group.children].forEach((choice, i) => choice.setAttribute("aria-pressed", i === place));
+const only = (parts, place) => parts.forEach((part, i) => { part.hidden = i !== place; });
+// Returns ``old`` with what Python's ``changes`` wrote: objects hold changes by key or by place.
+const changed = (old, change) => {
+  if (!change || !old || typeof change !== "object" || Array.isArray(change)) return change;
+  const copy = Array.isArray(old) ? [...old] : { ...old };
+  for (const key of Object.keys(change)) copy[key] = changed(old[key], change[key]);
+  return copy;
+};
+const draw = () => {
+  const lesson = lessons[at()], graph = lesson.querySelector(".graph");
+  const looks = lesson.querySelector(".looks"), large = present.getAttribute("aria-pressed") === "true";
+  const answered = lesson.classList.contains("answered");
+  const source = lesson.querySelectorAll("script")[answered ? 1 + (looks ? pressed(looks) : 0) : 0];
+  const variants = JSON.parse(source.textContent);
+  let figure = variants.light;
+  if (night.matches) figure = changed(figure, variants.dark);
+  if (large) figure = changed(figure, variants.large);
+  const { data, layout, frames = [] } = figure, [slider] = layout.sliders ?? [];
+  // A picture that is drawn anew, larger or in other colours, stays at its step.
+  const frame = graph.source === source && frames[graph.layout.sliders?.[0].active];
+  if (frame) {
+    frame.traces.forEach((trace, i) => { data[trace] = { ...data[trace], ...frame.data[i] }; });
+    Object.assign(layout, frame.layout);
+    slider.active = frames.indexOf(frame);
+  }
+  graph.source = source;
+  if (large && innerWidth > 640) {  // the picture fills the window; its title stays near its top
+    graph.style.height = 0;
+    const least = layout.height, rest = document.body.offsetHeight;
+    layout.height = Math.max(0.7 * least, innerHeight - rest);
+    for (const { title } of [layout, ...frames.map((step) => step.layout)]) {
+      title.y = 1 - (1 - title.y) * least / layout.height;
+    }
+  }
+  graph.style.height = `${layout.height}px`;
+  // Screen readers skip the content of an "img", but a slider has to be announced.
+  graph.setAttribute("role", slider ? "group" : "img");
+  graph.setAttribute("aria-label", source.dataset.words);
+  Plotly.newPlot(graph, { data, layout, frames, config });
+};
+const show = () => {
+  const now = at();
+  only(lessons, now);
+  links.forEach((link, i) => i === now
+    ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current"));
+  button("lesson_back").disabled = now === 0;
+  button("lesson_next").disabled = now === links.length - 1;
+  document.title = lessons[now].querySelector("h2 .asks").textContent;
+  draw();
+};
+// Calls ``does`` with the place of a button of the group once the button is pressed.
+const choosing = (group, does) => [...group?.children ?? []].forEach((choice, i) => {
+  choice.addEventListener("click", () => { press(group, i); does(i); });
+});
+for (const lesson of lessons) {
+  const looks = lesson.querySelector(".looks"), explained = lesson.querySelectorAll(".why");
+  if (looks) press(looks, 0);
+  choosing(lesson.querySelector(".choices"), (i) => {
+    lesson.classList.add("answered");
+    only(lesson.querySelectorAll(".reply"), i);
+    only(explained, looks ? pressed(looks) : 0);
+    draw();
+  });
+  choosing(looks, (i) => { only(explained, i); draw(); });
+  for (const offer of lesson.querySelectorAll(".offer")) {
+    choosing(offer.querySelector(".sizes"), (i) => only(offer.querySelectorAll("[role=status] > div"), i));
+  }
+}
+button("lesson_back").addEventListener("click", () => { location.hash = at(); });
+button("lesson_next").addEventListener("click", () => { location.hash = at() + 2; });
+present.addEventListener("click", () => {
+  const large = document.body.classList.toggle("projected");
+  present.setAttribute("aria-pressed", large);
+  draw();
+});
+addEventListener("hashchange", show);
+addEventListener("resize", () => { if (document.body.matches(".projected")) draw(); });
+night.addEventListener("change", draw);
+// A slider keeps its arrow keys: sliding.js does not pass them on.
+addEventListener("keydown", (event) => {
+  const { altKey, ctrlKey, metaKey, shiftKey, key } = event;
+  if (ways[key] && !altKey && !ctrlKey && !metaKey && !shiftKey) button(ways[key]).click();
+});
+show();
