@@ -12,9 +12,10 @@ from sampledash.analyses.learn.lesson import course, looks, words
 
 def mathml(line):
     """Return TeX as MathML. Words are words, and the comma in 1,000 does not end the number."""
-    line = line.replace(r"\mathrm", r"\text")
-    line = re.sub(r"\d+(\{,\}\d{3})+", lambda number: rf"\text{{{number[0]}}}", line)
-    return convert(line.replace("{,}", ","), display="block")
+    line = re.sub(r"\d+(\{,\}\d{3})+", r"\\text{\g<0>}", line.replace(r"\mathrm", r"\text"))
+    made = convert(line.replace("{,}", ","), display="block")
+    # latex2mathml writes \sim as a letter, without the room of a sign between two terms.
+    return made.replace("<mi>&#x0007E;</mi>", "<mo>&#x0223C;</mo>")
 
 
 def formulas():

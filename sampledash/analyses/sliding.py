@@ -80,7 +80,8 @@ def sliding(
         places.append({"label": label, "method": "animate", "args": [[label], at_once]})
     fig.frames = frames
     # All figures share the style, so the slider has a copy, which ``large`` may change.
-    slider = deepcopy(theme.styles(dark)["slider"]) | {"active": list(steps).index(begin), "steps": places}
+    slider = deepcopy(theme.styles(dark)["slider"])
+    slider |= {"active": list(steps).index(begin), "steps": places}
     slider["currentvalue"]["prefix"], slider["pad"]["t"] = prefix, gap
     # Plotly fits the margins, because labels change with the step and are larger on a projector.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True, "title": heading(top, height)}

@@ -77,7 +77,7 @@ def _option(args: Namespace, remedy: Remedy) -> str:
 
 def _check_paths(args: Namespace) -> None:
     """Raise a ValueError if a path is empty, or if the output is, or lies in, an input path."""
-    read = [("FILE", path) for path in args.files]
+    read = [("FILE", path) for path in getattr(args, "files", ())]
     read += [
         (f"--{name}", getattr(args, name, None)) for name in ("relevant", "seen", "qrels", "train")
     ]

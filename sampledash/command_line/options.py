@@ -13,6 +13,7 @@ from sampledash.sampled_rank_sets import TieRule
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES
 
 FILES = ("rank", "count")  # commands whose output is a file of ranks, by default CSV
+PAGES = ("report", "lessons")  # commands whose output is an HTML page
 _FORMS = ("json", "csv", "markdown", "latex")
 
 
@@ -76,6 +77,7 @@ COMMANDS = {
     "table": Command("estimates", ("one_file", *_OF_SAMPLES, "over")),
     "audit": Command("estimates", ("one_file", "train", "ranks", "any_metric", "scheme")),
     "report": Command("verdicts", _COMPARED),
+    "lessons": Command("serving", ()),
     "serve": Command("serving", ("shown", "port", "address", "base_path")),
 }
 
@@ -120,7 +122,7 @@ def parser() -> argparse.ArgumentParser:
             subparser.set_defaults(form="text", output=None)
             continue
         subparser.add_argument("-o", "--output", metavar="FILE", help="write to this file")
-        if name != "report":
+        if name not in PAGES:
             form = subparser.add_mutually_exclusive_group()
             for kind in _FORMS:
                 form.add_argument(

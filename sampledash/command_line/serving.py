@@ -1,4 +1,4 @@
-"""The command ``serve``, which runs the dashboard with given files of ranks."""
+"""The commands ``serve``, which runs the dashboard, and ``lessons``, which needs no server."""
 
 import argparse
 import json
@@ -35,6 +35,14 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
     # Run Streamlit in this process, so that Ctrl-C stops it together with the command.
     runpy.run_module("streamlit", run_name="__main__")
     return Answer(text="")
+
+
+def lessons(args: argparse.Namespace, progress: Progress) -> Answer:
+    """Return all lessons of the dashboard as one HTML page."""
+    # Importing the code of the pictures is slow, so only this command imports it.
+    from sampledash.analyses.learn.html import page
+
+    return Answer(text=page(progress))
 
 
 def results(given: list[str]) -> list[str]:

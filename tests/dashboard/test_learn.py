@@ -1,22 +1,33 @@
 """Each lesson of the course shows the results of the library and, if printed, of the paper. The
 paper is Krichene & Rendle, KDD 2020."""
 
+import json
 import re
+import shlex
 import shutil
 import sys
 from functools import cache, partial
+from html import unescape
 from itertools import combinations
 from pathlib import Path
 from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+from plotly.offline import get_plotlyjs
 
 import sampledash as sd
-from sampledash.analyses.learn import lessons
-from sampledash.analyses.learn.lesson import course, notes, sheet, words
+from sampledash.analyses import sliding
+from sampledash.analyses.learn import html, lessons
+from sampledash.analyses.learn.lesson import course, looks, notes, sheet, words
 from sampledash.analyses.learn.lessons.lesson_03_softness import half_way
+from sampledash.command_line import main
+from sampledash.command_line.options import TEXTS
 from sampledash.report.numbers import percent, points
+from tests import formulas
+from tests.benchmarks.servers import chromium, chromium_path
 from tests.dashboard.driver import Page, array
 
 HOW = {"scheme": "without-replacement"}
@@ -313,3 +324,105 @@ def test_lesson_11_reads_a_test_corpus_as_a_sample():
     assert array(ticks["x"])[:2].tolist() == pytest.approx([95.1, 96.0])
     *_, ticks = frame(at, "5,000")["data"]
     assert array(ticks["x"])[:2].tolist() == pytest.approx([81.1, 76.8])
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """Return the path of the page of all lessons, written by the example in the command's help."""
+    *start, name = shlex.split(TEXTS["lessons: example"])
+    path = tmp_path_factory.mktemp("alone") / name
+    assert start == ["sampledash", "lessons", "-o"]
+    assert main([*start[1:], str(path)]) == 0
+    return path
+
+
+def bare(text):
+    """Return text without tags of HTML and without signs of Markdown."""
+    text = plain(unescape(re.sub(r"(?s:<script.*?</script>)|<[^>]*>", "", text)))
+    return " ".join(re.sub(r"\*|^- ", "", text, flags=re.M).split())
+
+
+def test_the_page_without_a_server_says_and_draws_what_the_dashboard_does(alone):
+    written, plotly = alone.read_text(encoding="utf-8"), get_plotlyjs()
+    assert len(written.encode()) <= 6_000_000
+    assert written.count(plotly) == 1
+    rest = written.replace(plotly, "")
+    assert "default-src 'none'; script-src 'unsafe-inline'" in rest
+    assert not re.findall(r"<[^>]*\b(?:src|srcset|poster|action)=|url\(|@import|fetch\(", rest)
+    assert set(re.findall(r'href="(#|data:|[^"]*)', rest)) == {"#", "data:"}
+    _, *sections = rest.split('<section class="lesson"')
+    for number, section in zip(EVERY, sections, strict=True):
+        lesson, texts = words(number), []
+        for each in (words(number, look) for look in looks(number)):
+            texts += [each.sentence, each.why, *each.points, f"Rendle, KDD 2020: {each.source}."]
+            assert all(formulas.mathml(line) in section for line in each.lines)
+        texts += [f"{'Yes.' if x.right else 'Not quite.'} {x.reply}" for x in lesson.choices]
+        texts += [lesson.question, lesson.title, lesson.setup, notes(lesson)]
+        assert [text for text in map(bare, texts) if text not in bare(section)] == []
+    # Figure 2 of the paper: for AP the order is A, B, C with about 200 negatives. Table 1: on all
+    # items AP of C is 0.101. Section 3.1: for NDCG rank 1 is 1.58 times as valuable as rank 2.
+    found = re.findall('<script type="application/json".*?>(.*)</script>', sections[4])
+    frames = {frame["name"]: frame for frame in json.loads(found[1])["light"]["frames"]}
+    assert "200 negatives: A > B > C" in frames["200"]["layout"]["title"]["text"]
+    assert "<mn>0.101</mn>" in sections[4]
+    assert "<mn>1.58</mn>" in sections[0]
+    for place, rs in enumerate(sd.example("paper-abc")):
+        value = sd.expected_mean("AP", rs, 99, scheme="with-replacement")
+        assert frames["99"]["data"][1]["y"][place] == pytest.approx(100 * value, rel=1e-4)
+        assert f"{rs.system} {percent(value)}" in bare(sections[4])
+    assert "There is none for AUC with 100 negatives" in sections[4]
+
+
+def test_what_the_page_without_a_server_is_made_from(monkeypatch, capsys, tmp_path):
+    old, new = {"a": [1, {"b": 2}], "c": [1]}, {"a": [1, {"b": 3}], "c": [1, 2], "d": {"e": 4}}
+    assert html.changes(old, new) == {"a": {1: {"b": 3}}, "c": [1, 2], "d": {"e": 4}}
+    # The file beside the lessons is what latex2mathml makes of today's texts.
+    assert json.loads(html.FORMULAS.read_text(encoding="utf-8")) == formulas.formulas()
+    with pytest.raises(ValueError, match=r"^formulas.json lacks x: run python -m tests.formulas$"):
+        html.formula("x")
+    # A picture that is enlarged for a projector leaves the next one as small as before.
+    draw = partial(course()[0].picture, "", True, False)
+    sizes = [fig.layout.sliders[0].font.size for fig in (draw(), sliding.large(draw()), draw())]
+    assert sizes[0] == sizes[2] < sizes[1]
+    monkeypatch.setattr(html, "page", lambda progress: "")
+    path = str(tmp_path / "nowhere" / "lessons.html")
+    assert main(["lessons", "-o", path]) == 2
+    assert re.fullmatch(rf"sampledash lessons: {path} cannot be .*\n", capsys.readouterr().err)
+
+
+@pytest.mark.skipif(chromium_path() is None, reason="missing: apt-get install chromium")
+def test_the_page_without_a_server_teaches_every_lesson_without_a_network(alone):
+    with chromium() as browser:
+        tab, told = browser.new_context(offline=True, reduced_motion="reduce").new_page(), []
+        for kind in ("console", "pageerror", "request"):
+            tab.on(kind, lambda event: told.append(getattr(event, "url", str(event))))
+        tab.goto(f"{alone.as_uri()}#5")
+        assert tab.locator("h2:visible").inner_text() == f"5. {words(5).question}"
+        tab.goto(f"{alone.as_uri()}#1")
+        for number in EVERY:
+            lesson, choice = tab.locator(".lesson:visible"), words(number).choices[0]
+            lesson.get_by_role("button", name=choice.text, exact=True).first.click()
+            assert plain(lesson.locator(".reply:visible").inner_text()) == plain(choice.response)
+            slider, title = lesson.get_by_role("slider"), lesson.locator(".gtitle")
+            before, low = title.text_content(), slider.get_attribute("aria-valuenow") == "0"
+            slider.press("End" if low else "Home")
+            expect(title).not_to_have_text(before)
+            end = slider.get_attribute("aria-valuemax") if low else "0"
+            assert slider.get_attribute("aria-valuenow") == end
+            tab.get_by_role("link", name=str(number), exact=True).press("ArrowRight")
+        assert tab.get_by_role("button", name="Next").is_disabled()
+        tab.keyboard.press("ArrowLeft")
+        assert tab.url.endswith("#10")
+        tab.get_by_role("button", name="Present").click()
+        for height in (720, 1080):  # on a projector, the picture fills the window
+            tab.set_viewport_size({"width": height * 16 // 9, "height": height})
+            assert tab.evaluate("document.documentElement.scrollHeight - innerHeight") == 0
+            assert tab.locator(".graph:visible").bounding_box()["height"] > 0.45 * height
+        tab.get_by_role("button", name="Present").click()
+        show = "document.querySelectorAll('[hidden]').forEach((x) => { x.hidden = false; })"
+        for width, scheme, script in ((1280, "light", "1"), (390, "dark", show)):
+            tab.set_viewport_size({"width": width, "height": 900})
+            tab.emulate_media(color_scheme=scheme)
+            tab.evaluate(script)
+            assert [rule["nodes"] for rule in Axe().run(tab).response["violations"]] == []
+        assert told == [alone.as_uri()]  # the file itself is the only request

@@ -73,7 +73,7 @@ def _one(rank: int, revealed: bool, dark: bool) -> theme.Picture:
     }
     waiting = marks(list(range(total)), "circle-open", c.muted, 14)
     if not revealed:
-        title = f"<b>{total} candidates</b> of one user beside the relevant item, none looked at"
+        title = f"<b>{total} candidates</b> of one user<br>beside the relevant item, none looked at"
         return sliding.still([waiting], title, height=sliding.HEIGHT - 110, **layout)
     looked, steps = order(rank), {}
     for done in range(len(looked) + 1):
