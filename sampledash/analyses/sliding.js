@@ -1,5 +1,5 @@
-// Adds arrow keys and accessibility roles to Plotly's sliders, and keys that change the lesson, on the
-// pages of the dashboard (page.moving in page.py) and in the file of all lessons.
+// Adds arrow keys and accessibility roles to Plotly's sliders, and keys that change the lesson. The
+// dashboard (page.moving in page.py) and the file of all lessons contain this script.
 (() => {
   if (window.sampledashSliders) return;
   const RAIL = ".slider-rail-touch-rect";

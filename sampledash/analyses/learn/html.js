@@ -1,14 +1,16 @@
 // Shows the lesson whose number is in the address, the replies to its answers, and its picture.
 const config = { displayModeBar: false, responsive: true };
 const night = matchMedia("(prefers-color-scheme: dark)");
+const { body } = document;
 const lessons = [...document.querySelectorAll(".lesson")];
 const links = [...document.querySelectorAll("nav a")];
 const present = document.querySelector("#present");
 const ways = { ArrowLeft: "lesson_back", ArrowRight: "lesson_next" };
 const button = (way) => document.querySelector(`.st-key-${way} button`);
 const at = () => Math.max(0, links.findIndex(({ hash }) => hash === location.hash));
-const pressed = (group) =>
-  [...group.children].findIndex((choice) => choice.getAttribute("aria-pressed") === "true");
+// Returns the place of the chosen look, the first if there is no choice.
+const look = (lesson) => Math.max(0, [...lesson.querySelectorAll(".looks button")]
+  .findIndex((choice) => choice.getAttribute("aria-pressed") === "true"));
 const press = (group, place) =>
   [...group.children].forEach((choice, i) => choice.setAttribute("aria-pressed", i === place));
 const only = (parts, place) => parts.forEach((part, i) => { part.hidden = i !== place; });
@@ -21,9 +23,8 @@ const changed = (old, change) => {
 };
 const draw = () => {
   const lesson = lessons[at()], graph = lesson.querySelector(".graph");
-  const looks = lesson.querySelector(".looks"), large = present.getAttribute("aria-pressed") === "true";
-  const answered = lesson.classList.contains("answered");
-  const source = lesson.querySelectorAll("script")[answered ? 1 + (looks ? pressed(looks) : 0) : 0];
+  const answered = lesson.classList.contains("answered"), large = body.matches(".projected");
+  const source = lesson.querySelectorAll("script")[answered ? 1 + look(lesson) : 0];
   const variants = JSON.parse(source.textContent);
   let figure = variants.light;
   if (night.matches) figure = changed(figure, variants.dark);
@@ -39,7 +40,7 @@ const draw = () => {
   graph.source = source;
   if (large && innerWidth > 640) {  // the picture fills the window; its title stays near its top
     graph.style.height = 0;
-    const least = layout.height, rest = document.body.offsetHeight;
+    const least = layout.height, rest = body.offsetHeight;
     layout.height = Math.max(0.7 * least, innerHeight - rest);
     for (const { title } of [layout, ...frames.map((step) => step.layout)]) {
       title.y = 1 - (1 - title.y) * least / layout.height;
@@ -71,23 +72,23 @@ for (const lesson of lessons) {
   choosing(lesson.querySelector(".choices"), (i) => {
     lesson.classList.add("answered");
     only(lesson.querySelectorAll(".reply"), i);
-    only(explained, looks ? pressed(looks) : 0);
+    only(explained, look(lesson));
     draw();
   });
   choosing(looks, (i) => { only(explained, i); draw(); });
   for (const offer of lesson.querySelectorAll(".offer")) {
-    choosing(offer.querySelector(".sizes"), (i) => only(offer.querySelectorAll("[role=status] > div"), i));
+    const told = offer.querySelectorAll("[role=status] > div");
+    choosing(offer.querySelector(".sizes"), (i) => only(told, i));
   }
 }
 button("lesson_back").addEventListener("click", () => { location.hash = at(); });
 button("lesson_next").addEventListener("click", () => { location.hash = at() + 2; });
 present.addEventListener("click", () => {
-  const large = document.body.classList.toggle("projected");
-  present.setAttribute("aria-pressed", large);
+  present.setAttribute("aria-pressed", body.classList.toggle("projected"));
   draw();
 });
 addEventListener("hashchange", show);
-addEventListener("resize", () => { if (document.body.matches(".projected")) draw(); });
+addEventListener("resize", () => { if (body.matches(".projected")) draw(); });
 night.addEventListener("change", draw);
 // A slider keeps its arrow keys: sliding.js does not pass them on.
 addEventListener("keydown", (event) => {
