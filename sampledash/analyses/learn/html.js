@@ -23,7 +23,8 @@ const changed = (old, change) => {
 };
 const draw = () => {
   const lesson = lessons[at()], graph = lesson.querySelector(".graph");
-  const answered = lesson.classList.contains("answered"), large = body.matches(".projected");
+  const answered = lesson.classList.contains("answered");
+  const large = body.matches(".projected") && innerWidth > 640;  // a phone has no room for it
   const source = lesson.querySelectorAll("script")[answered ? 1 + look(lesson) : 0];
   const variants = JSON.parse(source.textContent);
   let figure = variants.light;
@@ -38,7 +39,7 @@ const draw = () => {
     slider.active = frames.indexOf(frame);
   }
   graph.source = source;
-  if (large && innerWidth > 640) {  // the picture fills the window; its title stays near its top
+  if (large) {  // the picture fills the window; its title stays near its top
     graph.style.height = 0;
     const least = layout.height, rest = body.offsetHeight;
     layout.height = Math.max(0.7 * least, innerHeight - rest);
