@@ -361,8 +361,8 @@ def test_the_page_without_a_server_says_and_draws_what_the_dashboard_does(alone)
         assert [text for text in map(bare, texts) if text not in bare(section)] == []
     # Figure 2 of the paper: for AP the order is A, B, C with about 200 negatives. Table 1: on all
     # items AP of C is 0.101. Section 3.1: for NDCG rank 1 is 1.58 times as valuable as rank 2.
-    found = re.findall('<script type="application/json".*?>(.*)</script>', sections[4])
-    frames = {frame["name"]: frame for frame in json.loads(found[1])["light"]["frames"]}
+    pictures = re.findall('<script type="application/json".*?>(.*)</script>', sections[4])
+    frames = {frame["name"]: frame for frame in json.loads(pictures[1])["light"]["frames"]}
     assert "200 negatives: A > B > C" in frames["200"]["layout"]["title"]["text"]
     assert "<mn>0.101</mn>" in sections[4]
     assert "<mn>1.58</mn>" in sections[0]
@@ -393,9 +393,9 @@ def test_what_the_page_without_a_server_is_made_from(monkeypatch, capsys, tmp_pa
 @pytest.mark.skipif(chromium_path() is None, reason="missing: apt-get install chromium")
 def test_the_page_without_a_server_teaches_every_lesson_without_a_network(alone):
     with chromium() as browser:
-        tab, told = browser.new_context(offline=True, reduced_motion="reduce").new_page(), []
+        tab, events = browser.new_context(offline=True, reduced_motion="reduce").new_page(), []
         for kind in ("console", "pageerror", "request"):
-            tab.on(kind, lambda event: told.append(getattr(event, "url", str(event))))
+            tab.on(kind, lambda event: events.append(getattr(event, "url", str(event))))
         tab.goto(f"{alone.as_uri()}#5")
         assert tab.locator("h2:visible").inner_text() == f"5. {words(5).question}"
         tab.goto(f"{alone.as_uri()}#1")
@@ -422,4 +422,4 @@ def test_the_page_without_a_server_teaches_every_lesson_without_a_network(alone)
             tab.set_viewport_size({"width": width, "height": 900})
             tab.emulate_media(color_scheme=scheme)
             assert [rule["nodes"] for rule in Axe().run(tab).response["violations"]] == []
-        assert told == [alone.as_uri()]  # the file itself is the only request
+        assert events == [alone.as_uri()]  # the file itself is the only request

@@ -78,8 +78,8 @@ for (const lesson of lessons) {
   });
   choosing(looks, (i) => { only(explained, i); draw(); });
   for (const offer of lesson.querySelectorAll(".offer")) {
-    const told = offer.querySelectorAll("[role=status] > div");
-    choosing(offer.querySelector(".sizes"), (i) => only(told, i));
+    const answers = offer.querySelectorAll("[role=status] > div");
+    choosing(offer.querySelector(".sizes"), (i) => only(answers, i));
   }
 }
 button("lesson_back").addEventListener("click", () => { location.hash = at(); });

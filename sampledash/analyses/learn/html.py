@@ -28,11 +28,11 @@ FORMULAS = Path(__file__).with_name("formulas.json")
 def page(progress: Progress) -> str:
     """Return the HTML file with all lessons; ``progress`` is called after each lesson."""
     here, sections = Path(__file__), []
-    filters = {"looks": lessons.looks, "words": lessons.words, "notes": lessons.notes}
-    filters |= {"offer": offer, "picture": picture, "formula": formula, "html": html}
-    filters |= {"html_text": html_text, "negatives": negatives}
-    constants = {"PAPER": lessons.PAPER, "LOCKED": lessons.LOCKED}
-    macros: Any = template(here.with_suffix(".jinja"), **filters, **constants).module
+    functions: list[Any] = [lessons.looks, lessons.words, lessons.notes, html_text, negatives]
+    functions += [offer, picture, formula, as_html]
+    names = {function.__name__: function for function in functions}
+    names |= {"PAPER": lessons.PAPER, "LOCKED": lessons.LOCKED}
+    macros: Any = template(here.with_suffix(".jinja"), **names).module
     for number in range(1, len(lessons.course()) + 1):
         sections.append(macros.section(number))
         progress(number / len(lessons.course()))
@@ -85,7 +85,7 @@ def formula(line: str) -> str:
     return _formulas()[line]
 
 
-def html(markdown: str) -> str:
+def as_html(markdown: str) -> str:
     """Return HTML of Markdown with bold and italic type, lists and paragraphs."""
     text = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", html_text(markdown))
     text = re.sub(r"\*(.+?)\*", r"<em>\1</em>", text)
