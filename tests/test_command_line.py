@@ -100,7 +100,7 @@ DEFAULTS = dict.fromkeys([*OPTIONS, "files"]) | {
 READING = "n qrels zero_based instances runs censored output"
 COMPARING = f"metric m scheme odds correction ties weighting {READING}"
 TAKES = {  # the options of a command, its required options, its default format
-    "check": (COMPARING, "metric m files", "text"),
+    "check": (COMPARING, "files", "text"),
     "plan": (f"{COMPARING} probability", "metric m files", "text"),
     "report": (COMPARING, "metric m files", "text"),
     "rank": (f"{READING} relevant seen negatives engine", "files", "csv"),
@@ -149,12 +149,13 @@ def test_options_of_each_command_and_what_they_are_unless_given(command, capsys)
 def test_help_names_the_commands(capsys):
     assert main(["--help"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert (
-        "sampledash [-h] COMMAND ... Check, plan and correct metrics on sampled negatives." in said
-    )
+    usage = "sampledash [-h] [--version] COMMAND ... Check, plan and correct metrics on sampled"
+    assert usage in said
     assert (
         "read wherever ranks are correct The vector of a correction: what to report at each" in said
     )
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"sampledash {sd.__version__}\n"
     assert main([]) == 2
     said = "sampledash: the following arguments are required: COMMAND; see sampledash --help\n"
     assert capsys.readouterr().err == said

@@ -2,10 +2,12 @@
 
 import argparse
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, get_args
 from urllib.parse import unquote, unquote_plus
 
+import sampledash
 from sampledash.protocol import Weighting
 from sampledash.rank_sets import Ties
 from sampledash.report.templates import texts
@@ -66,17 +68,17 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 READING = ("n", "qrels", "zero_based", "instances", "runs", "censored")
 _HOW = ("scheme", "odds", "correction", "ties", "weighting")
-_COMPARED = ("files", "metric", "m", *_HOW, *READING)
+SETTINGS = ("metric", "m", *_HOW, *READING)
 _OF_SAMPLES = ("metric", "n", "perhaps_m", "sample_of", "scheme")
 COMMANDS = {
-    "check": Command("verdicts", _COMPARED),
-    "plan": Command("verdicts", ("files", "metric", "m", "probability", *_HOW, *READING)),
+    "check": Command("verdicts", ("files", "any_metric", "perhaps_m", *_HOW, *READING)),
+    "plan": Command("verdicts", ("files", "probability", *SETTINGS)),
     "rank": Command("ranking", ("files", "relevant", "seen", "negatives", "engine", *READING)),
     "count": Command("ranking", ("files", "engine", *READING)),
     "correct": Command("estimates", ("sampled", *_OF_SAMPLES, "odds", "correction", "tied_scores")),
     "table": Command("estimates", ("one_file", *_OF_SAMPLES, "over")),
     "audit": Command("estimates", ("one_file", "train", "ranks", "any_metric", "scheme")),
-    "report": Command("verdicts", _COMPARED),
+    "report": Command("verdicts", ("files", *SETTINGS)),
     "lessons": Command("serving", ()),
     "serve": Command("serving", ("shown", "port", "address", "base_path")),
 }
@@ -106,6 +108,7 @@ class _Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     root = _Parser(prog="sampledash", description=TEXTS["sampledash"])
+    root.add_argument("--version", action="version", version=f"sampledash {sampledash.__version__}")
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
         subparser = commands.add_parser(
@@ -130,3 +133,10 @@ def parser() -> argparse.ArgumentParser:
                 )
         subparser.set_defaults(form="csv" if name in FILES else "text")
     return root
+
+
+def refuse_unused(args: argparse.Namespace, where: str, options: Sequence[str] = READING) -> None:
+    """Raise a ValueError if one of the ``options`` is set, which ``where`` does not use."""
+    usual = vars(parser().parse_args([args.command, "-"]))
+    if given := [name for name in options if getattr(args, name) != usual[name]]:
+        raise ValueError(f"--{given[0].replace('_', '-')} is not for {where}")

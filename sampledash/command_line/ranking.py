@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash.by_weight import ABOVE, NEGATIVES, TIED, WEIGHT, parts_of
-from sampledash.command_line.options import READING, parser
+from sampledash.command_line.options import refuse_unused
 from sampledash.command_line.streams import Answer, aside, opened, rank_sets, read
 from sampledash.lab.ranking import DIGITS, popularity
 from sampledash.leftovers import Scratch
@@ -34,7 +34,7 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
         data, name = load(*sources[0])
         headers = set(map(bare, headers_of(data, limits.kind_of(data, name))))
         if headers & {"score", *["relevant"] * (args.relevant is None)}:
-            _refuse_unused(args, "a table of scores")
+            refuse_unused(args, "a table of scores")
             with Scratch() as folder:
                 path = args.files[0]
                 if path == "-":
@@ -144,21 +144,10 @@ def _only(args: argparse.Namespace) -> str:
 
     Options that an engine does not use raise a ValueError, too.
     """
-    _refuse_unused(args, "an engine: it reads tables of scores or ranks that say all")
+    refuse_unused(args, "an engine: it reads tables of scores or ranks that say all")
     if len(args.files) > 1 or "-" in args.files:
         raise ValueError("an engine reads one table: give one folder, file or name of a table")
-    source: str = args.files[0]
-    return source
-
-
-def _refuse_unused(args: argparse.Namespace, where: str) -> None:
-    """Raise a ValueError if an option of :data:`READING` is set, which this input does not use.
-
-    ``where`` describes the input in the error message.
-    """
-    usual = vars(parser().parse_args(["rank", "-"]))
-    if given := [name for name in READING if getattr(args, name) != usual[name]]:
-        raise ValueError(f"--{given[0].replace('_', '-')} is not for {where}")
+    return str(args.files[0])
 
 
 def _kept(

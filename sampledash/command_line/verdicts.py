@@ -6,18 +6,27 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from sampledash.command_line.options import SETTINGS, refuse_unused
 from sampledash.command_line.streams import RIGHT, WRONG, Answer, metrics_of, options_of, rank_sets
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.verdict import CODES, Pairs
 from sampledash.protocol import Protocol
 from sampledash.report.numbers import count, spell
+from sampledash.report.recheck import recheck
 from sampledash.report.sentences import beware, cutoff_holds_all, headline, negatives
 from sampledash.stopping import mean_stopping_cost
 from sampledash.types import Progress
 
 
 def check(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the verdict on each pair of systems; exit code 1 if a pair is wrong or undecided."""
+    """Return the verdict on each pair of systems; exit code 1 if a pair is wrong or undecided.
+
+    Files of HTML are reports, which are computed anew; exit code 1 if one does not hold.
+    """
+    if any(Path(path).is_file() and _is_html(path) for path in args.files):
+        return _reports(args)
+    if not args.metric or args.m is None:
+        raise ValueError("ranks are checked by a --metric and at an --m: give both")
     sets = rank_sets(args)
     protocol = Protocol.of(options_of(args, sets))
     findings = Pairs.of(metrics_of(args), sets, args.m, protocol, progress)
@@ -28,6 +37,24 @@ def check(args: argparse.Namespace, progress: Progress) -> Answer:
     return Answer(sentences, {"pairs": findings.verdict}, facts, code=code)
 
 
+def _is_html(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(14).lower() == b"<!doctype html"
+
+
+def _reports(args: argparse.Namespace) -> Answer:
+    """Return whether reports still hold when they are computed anew."""
+    from sampledash.analyses.consistency.report import anew
+
+    refuse_unused(args, "a report, which holds its settings", SETTINGS)
+    files = [Path(path) for path in args.files]
+    answers = [recheck(file.read_text("utf-8", "replace"), file.name, anew) for file in files]
+    sentences, holds = zip(*answers, strict=True)
+    table = pd.DataFrame({"report": [file.name for file in files], "holds": holds})
+    tables = {} if args.form == "text" else {"reports": table}
+    return Answer(sentences, tables, code=RIGHT if all(holds) else WRONG)
+
+
 def report(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return the report of the Consistency page: verdict, pictures and tables in one HTML file."""
     # Importing the code of the pictures is slow, so only this command imports it.
@@ -35,10 +62,11 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
     from sampledash.analyses.consistency.result import Focus, Question, compute
     from sampledash.analyses.source import Source, expression
 
-    names = ["/dev/stdin" if path == "-" else path for path in args.files]
+    # Names without folders: reports are passed on, and folders of this machine are private.
+    names = ["/dev/stdin" if path == "-" else Path(path).name for path in args.files]
     options = {x: getattr(args, x) for x in ("n", "instances", "runs", "zero_based", "censored")}
     argument = repr(names[0] if len(names) == 1 else names)
-    argument += "" if args.qrels is None else f", qrels={args.qrels!r}"
+    argument += "" if args.qrels is None else f", qrels={Path(args.qrels).name!r}"
     source = Source(
         tuple(rank_sets(args)),
         ", ".join("standard input" if path == "-" else Path(path).name for path in args.files),

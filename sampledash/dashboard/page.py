@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import contextmanager
 from functools import partial
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -387,16 +388,18 @@ def code(text: str, key: str, height: int | None = None) -> None:
 def link(target: str, label: str, icon: str, query: Mapping[str, Any] | None = None) -> None:
     """Draw a link to another page of the dashboard; ``query`` holds parameters of the address."""
     params = None if query is None else {"v": state.VERSION, **query}
-    st.page_link(_script(target), label=label, icon=icon, query_params=params)
+    st.page_link(script(target), label=label, icon=icon, query_params=params)
 
 
 def open_page(target: str, query: Mapping[str, Any]) -> None:
     """Open another page of the dashboard, with parameters of the address."""
-    st.switch_page(_script(target), query_params={"v": state.VERSION, **query})
+    st.switch_page(script(target), query_params={"v": state.VERSION, **query})
 
 
-def _script(target: str) -> str:
-    return f"sampledash/dashboard/pages/{target}.py"
+def script(target: str) -> str:
+    """Return the path of the script of a page."""
+    # Streamlit looks for relative paths beside app.py, where the package need not be.
+    return str(Path(__file__).with_name("pages") / f"{target}.py")
 
 
 def download(

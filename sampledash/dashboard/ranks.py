@@ -111,7 +111,7 @@ def _served() -> Source:
         ident = f"{path}|{os.stat(path).st_mtime_ns}"
     except OSError:
         raise page.Problem(f"{name} is no longer there: choose another file") from None
-    return _source(ident, lambda: open_sources([path]), name, "read_rank_sets", repr(path))
+    return _source(ident, lambda: open_sources([path]), name, "read_rank_sets", repr(name))
 
 
 def _uploaded() -> Source:

@@ -16,6 +16,7 @@ from sampledash.metrics import Metric
 from sampledash.rank_sets import RankSet
 from sampledash.report.escape import html_text, one_line
 from sampledash.report.paragraph import bibtex, paragraph
+from sampledash.report.recheck import embedded
 from sampledash.report.script import exact_script, python_script
 from sampledash.report.sentences import beware
 from sampledash.report.tables import printed
@@ -28,7 +29,7 @@ MOST_ROWS = 200  # tables end after this many rows, because long tables are hard
 @cache
 def _reports() -> Any:
     """Return the loaded template, which has a macro for each report."""
-    functions = html_text, on_one_line, printed, beware, paragraph, bibtex, python_script
+    functions = html_text, on_one_line, printed, beware, paragraph, bibtex, python_script, embedded
     return template(
         Path(__file__).with_suffix(".jinja"),
         **{function.__name__: function for function in functions},
@@ -45,13 +46,15 @@ def html_report(
     tables: Mapping[str, pd.DataFrame] | None = None,
     *,
     legend: str = "",
+    pair: int = 0,
 ) -> str:
     """Return the HTML of a report that needs no network; the same input gives the same report.
 
     Figures are Plotly figures for a light background, each with its title; the script of Plotly is
     included once. If ``tables`` is None, the report shows the means and the verdict; long tables
-    end after 200 rows. The ``legend`` is HTML that explains the lines of the pictures. Names are
-    written as plain text, and a content security policy forbids all requests to the network.
+    end after 200 rows. The ``legend`` is HTML that explains the lines of the pictures; ``pair`` is
+    the number of the pair of systems that was marked. Names are written as plain text, and a
+    content security policy forbids all requests to the network. The file holds its inputs.
     """
     if tables is None:
         # A report is about a single correction, and the settings give its name. So drop the column.
@@ -59,7 +62,8 @@ def html_report(
         tables = {"Means": findings.means_table(), "Verdict": verdict}
     title = f"Sampled metrics of {one_line(findings.source) or 'ranks'}"
     fit_words = SCHEMES[findings.protocol.fit_scheme].words
-    return str(_reports().verdict_report(title, findings, figures, tables, legend, fit_words))
+    report = _reports().verdict_report
+    return str(report(title, findings, figures, tables, legend, fit_words, pair))
 
 
 def document(title: str, body: str, style: str = "") -> str:
@@ -67,7 +71,7 @@ def document(title: str, body: str, style: str = "") -> str:
 
     A policy in the file forbids every request. ``title`` is text, ``body`` is HTML.
     """
-    return str(_reports().document(title, style, caller=lambda: body))
+    return str(_reports().document(title, more_style=style, caller=lambda: body))
 
 
 def exact_report(
@@ -82,4 +86,5 @@ def exact_report(
     title = f"Exact metrics of {one_line(source) or 'ranks'}"
     filled = {name: table for name, table in tables.items() if len(table)}
     script = exact_script(source, python, metrics)
-    return str(_reports().exact_report(title, sets, filled, k, script))
+    inputs = embedded(sets, metrics, source=source, python=python)
+    return str(_reports().exact_report(title, sets, filled, k, script, inputs))

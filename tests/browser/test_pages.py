@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 import sampledash as sd
+from sampledash.command_line import main
 from sampledash.dashboard.uploads import LOST
 from sampledash.report.html import html_report
 from tests.benchmarks.first_touch import field, rail
@@ -132,6 +133,7 @@ def test_from_own_files_to_a_verdict_a_sentence_and_a_report(page, tmp_path):
         assert "17.92" in text
         assert "<b>A</b>" not in text
         assert "mine.csv" in text
+        assert main(["check", str(held.value.path())]) == 0
         dialog.get_by_role("button", name="Close").click()
         expect(dialog).to_be_hidden()
         phone(page)

@@ -13,6 +13,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.analyses.consistency import words
+from sampledash.analyses.consistency.report import anew
 from sampledash.analyses.consistency.result import SEED, Focus, Question, compute
 from sampledash.analyses.source import Source
 from sampledash.comparison.planning import instances_needed, negatives_needed
@@ -20,6 +21,7 @@ from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.report.numbers import in_runs, percent, points
+from sampledash.report.recheck import recheck
 from tests.dashboard.driver import Page, array, worst_states
 
 ABC = "Three toy recommenders"
@@ -505,6 +507,8 @@ def test_typed_ranks_reach_comparison_exports_and_link(monkeypatch):
     report = made["HTML report"]
     assert "66.67" in report
     assert "lie beyond 10: metrics cut there or before are exact" in report
+    assert recheck(report, "report.html", anew)[1]
+    assert not recheck(report.replace("66.67", "66.68"), "report.html", anew)[1]
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(made["Script"], {})

@@ -92,7 +92,7 @@ def test_nothing_is_fetched_and_plotly_is_there_once():
     assert re.findall(r'id="(picture.*?)"', text) == ["picture-1", "picture-2"]
     assert text.count('"responsive": true') == text.count("px; width:100%") == 2
     assert 4e6 < len(text) < 6e6  # plotly.js is 4.8 MB and is included once
-    assert len(html_report(found, [], {})) < 50_000
+    assert len(html_report(found, [], {})) < 200_000
     assert [value for name, value in page.attributes if name == "src"] == []
     assert [value for name, value in page.attributes if name == "href"] == ["data:,"]
     assert "default-src 'none'" in text

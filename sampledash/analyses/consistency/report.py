@@ -1,12 +1,17 @@
-"""Export of the Consistency page: verdict, pictures and tables in one HTML file."""
+"""Exports of the Consistency page: results, pictures and tables in one HTML file."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
-from sampledash.analyses.consistency import pictures, words
-from sampledash.analyses.consistency.result import Focus
-from sampledash.report.html import html_report
+from sampledash.analyses.consistency import cut, pictures, words
+from sampledash.analyses.consistency.result import Focus, Question, compute
+from sampledash.analyses.source import Source
+from sampledash.metrics import Metric, parse_metric
+from sampledash.rank_sets import RankSet
+from sampledash.report.html import exact_report, html_report
 from sampledash.report.numbers import count
 
 # If all systems together have more ranks, the report omits the tests, which resample instances.
@@ -36,4 +41,20 @@ def report(focus: Focus) -> str:
         except ValueError:  # the tests need whole counts of instances; the page shows this error
             pass
     legend = pictures.legend([r.systems[i] for i in systems], more=len(r.systems) - len(systems))
-    return html_report(r, drawn, tables, legend=legend)
+    return html_report(r, drawn, tables, legend=legend, pair=focus.pair)
+
+
+def exact(source: Source, metrics: Sequence[Metric], known: cut.Known) -> str:
+    """Return the content of the page for lists that end early as an HTML document."""
+    tables, k = {"Means": known.means, "Over instances": known.tests}, source.largest_cutoff or 0
+    return exact_report(source.name, source.python, source.sets, metrics, tables, k)
+
+
+def anew(sets: tuple[RankSet, ...], metrics: list[str], **inputs: Any) -> str:
+    """Return a report made from the inputs that another report holds, for a single user."""
+    source = Source(sets, inputs["source"], bundled=True, python=inputs["python"])
+    parsed = tuple(map(parse_metric, metrics))
+    if "m" not in inputs:
+        return exact(source, parsed, cut.compute(source, parsed))
+    question = Question(source, parsed, inputs["m"], inputs["options"])
+    return report(Focus(compute(question), 0, inputs["pair"]))

@@ -9,12 +9,12 @@ import streamlit as st
 
 from sampledash.analyses import memory
 from sampledash.analyses.consistency import cut, pictures, tables
+from sampledash.analyses.consistency.report import exact
 from sampledash.analyses.source import Source
 from sampledash.dashboard import page
 from sampledash.dashboard.page import Problem
 from sampledash.metrics import Metric
 from sampledash.report.escape import escaped
-from sampledash.report.html import exact_report
 from sampledash.report.script import exact_script
 from sampledash.report.sentences import cutoff_holds_all
 
@@ -45,7 +45,6 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
     with st.container(horizontal=True):
         page.copy_link(defaults)
         script = partial(exact_script, source.name, source.python, metrics)
-        both = {"Means": known.means, "Over instances": known.tests}
-        whole = partial(exact_report, source.name, source.python, source.sets, metrics, both, k)
+        whole = partial(exact, source, metrics, known)
         page.download("HTML report", whole, "sampledash-report.html", "text/html")
         page.download("Script", script, "sampledash_exact.py", "text/x-python")
