@@ -271,8 +271,12 @@ class Protocol:
         return vector(self.correction, metric, self._fitted(ranks.counted(), m, 1), 1)[1]
 
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
-        """Return the sampling for the fit at a position; n is the mean n of its items, rounded."""
-        # The vector of an uncorrected metric is the same for all schemes.
+        """Return the sampling for which the correction of the items at a position is computed.
+
+        Its n is the rounded mean number of candidates of these items.
+        """
+        # ``by_rank`` is false for the correction "uncorrected" alone. The values of an uncorrected
+        # metric are the same for all schemes, so that all schemes share them in the cache.
         scheme = self.fit_scheme if self.correction.by_rank else DEFAULT_SCHEME
         n = population_of(scheme, counts.populations[position], m)
         return Sampling(n, m, scheme, SCHEMES[scheme].odds(self.odds))

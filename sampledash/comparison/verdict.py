@@ -50,7 +50,8 @@ def state_of(truth: int, sampled: int, probability: float) -> State:
         return "tied"
     if sampled > 0 and probability >= CONFIDENT:
         return "right"
-    # The term 1e-15 allows for rounding: in floating point, 1 - 0.95 is not exactly 0.05.
+    # The term 1e-15 allows for the rounding error of a computed chance, which may make a chance of
+    # exactly 5 % slightly larger.
     if sampled < 0 and probability <= 1 - CONFIDENT + 1e-15:
         return "wrong"
     return "undecided"

@@ -67,7 +67,8 @@ class Nodes:
     def probabilities(self, family: Family, parameters: Floats) -> Floats:
         """Return the probability of the ranks that each node stands for.
 
-        ``parameters`` are a and log b, the two parameters of the family.
+        ``parameters`` are a and log b. In a family of rank distributions, a shifts and b scales the
+        logarithm of the odds of a rank (formula in the module's docstring).
         """
         a, b = parameters[0], np.exp(np.clip(parameters[1], -_FAR, _FAR))
         before, up_to, last = (
@@ -84,7 +85,7 @@ class Nodes:
         return self.probabilities(family, parameters) @ self.means
 
     def changes(self, family: Family, parameters: Floats) -> Floats:
-        """Return the derivatives of :meth:`expected` by both parameters, a and log b.
+        """Return the derivatives of :meth:`expected` by both parameters of the family, a and log b.
 
         The shape is (printed metrics + 1, 2).
         """

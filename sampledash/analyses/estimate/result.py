@@ -114,7 +114,12 @@ class Question:
 
     @property
     def methods(self) -> list[str]:
-        """Estimators that are valid for these ranks; ``TOGETHER`` needs several systems."""
+        """Estimators that are valid for these ranks.
+
+        ``TOGETHER``, which learns the rank distributions of all systems from a common start, needs
+        several systems. It is left out if ``obstacle`` gives a reason why one rank distribution
+        cannot represent all instances.
+        """
         offered = plainer() if self.adaptive else METHODS
         together = len(self.sets) > 1 and not any(laws.obstacle(q.sets) for q in self.readings)
         return [name for name in offered if together or name != TOGETHER]
