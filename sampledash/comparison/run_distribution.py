@@ -259,8 +259,9 @@ class Run:
         return result
 
     def _levels(self, last: int) -> tuple[Floats, Floats] | None:
-        """Return the value of a miss and the gain of a hit, for each position of a relevant item.
+        """Return the value of a miss, and how much more a hit is worth, for positions 1..``last``.
 
+        A position is the place of a relevant item among those of its instance, 1 for the best.
         Return None if an item can have a third value, or can hit although a better relevant item of
         its instance misses.
         """
@@ -283,8 +284,9 @@ class Run:
     def law_of_hits(self) -> Law | None:
         """Return the distribution of the mean, if each relevant item adds one of two values to it.
 
-        Return None if an item can add a third value, if there are too many instances or values, or
-        if the values are not multiples of one unit.
+        The distribution is exact: the distributions of the instances' hits are convolved. Return
+        None if an item can add a third value, if there are too many instances or values, or if the
+        values are not multiples of one unit.
         """
         hits = self.hits if self.few else None
         common = None if hits is None else lattice([np.diff(part.values) for part in hits])

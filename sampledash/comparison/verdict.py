@@ -110,7 +110,8 @@ def where_to_look(
 ) -> tuple[int, list[int] | None]:
     """Return the largest m to evaluate, and the list of all m to evaluate.
 
-    The list is None, for every m, unless each m needs its own computation.
+    If each m needs its own computation, the list holds a few m. Otherwise it is None, because the
+    order is evaluated at every m.
     """
     m_max = max(order.largest_m(sets, None, protocol), min(m, order.M_CAP))
     return m_max, sorted({*ladder(m_max, m, protocol), m}) if protocol.anew else None

@@ -55,7 +55,11 @@ FAMILIES = (
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Nodes for sums over the ranks 1..n, with the mean of each metric at each node."""
+    """Nodes for sums over the ranks 1..n, with the mean of each metric at each node.
+
+    A node stands for one rank or several neighbouring ranks. The odds of a rank r, which may lie
+    between two whole ranks, are r / (n + 1 - r).
+    """
 
     weights: Floats  # number of ranks that each node stands for
     before: Floats  # log(odds * m) half a rank before each node; -1e300 at rank 1
