@@ -299,9 +299,8 @@ def _runs(values: Sampled, system: int) -> Floats:
     """Return RUNS means of runs on redrawn instances.
 
     The runs are simulated. If this would take too long, or if counts of instances are fractions,
-    the means are drawn from a normal distribution.
-    Systems of a group share the redrawn instances of simulated runs. ``system`` is the number of
-    the random stream of the negatives.
+    the means are drawn from a normal distribution. Systems of a group share the redrawn instances
+    of simulated runs. ``system`` is the number of the random stream of the negatives.
     """
     negatives = np.random.default_rng([1, system])
     if not values.drawable:

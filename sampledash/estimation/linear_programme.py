@@ -294,9 +294,10 @@ class Programme:
         mixture is the weighted sum of its places' rows, times these factors. ``relaxed`` is as in
         :meth:`_solved`.
 
-        Return a lower limit of each cost (up to _ENOUGH), which no mixture goes below, and the
-        solution of the last programme: weights of places, and means, in a row for each cost. Return
-        None if the solver finds no solution with the places that the programme has.
+        Return a lower limit of each cost (up to _ENOUGH) for all mixtures that keep the limits of
+        the functions' means, and the solution of the last programme: weights of places, and means,
+        in a row for each cost. Return None if the solver finds no solution with the places that the
+        programme has.
         """
         for round_ in range(_ROUNDS):
             result = self._solved(costs, relaxed)
