@@ -94,7 +94,10 @@ class Catalogue:
         return high, low
 
     def _popular(self, above: Floats | Ints) -> list[tuple[Floats, Floats]]:
-        """Return both whole numbers around t = b a, each after the probability of this number."""
+        """Return both whole numbers around t = b a (see the module's docstring).
+
+        Each number comes after its probability. ``above`` is a, the number of items above.
+        """
         most = np.asarray(above, dtype=np.float64)
         top = self.bestsellers * most
         low = np.floor(top)
@@ -106,7 +109,11 @@ class Catalogue:
         return float(p[0] @ np.arange(self.m + 1)) / self.m
 
     def laws(self, above: Floats | Ints) -> Iterator[tuple[slice, Floats]]:
-        """Yield slices of rows, and the distributions of the number of drawn items above."""
+        """Yield slices of ``above``, and the distributions of the number of drawn items above.
+
+        A distribution, over 0..m, is a row for an entry of ``above``: a number of negatives that
+        are above the relevant item.
+        """
         m, total, rows = self.m, self.n - 1, len(above)
         if not self.design.distinct:
             yield slice(0, None), pmf(self.scheme, m, *self.weights(above + 1))
@@ -133,16 +140,20 @@ class Catalogue:
         s, number = self.zipf, np.asarray(items, dtype=np.float64)
         first = np.append(0.0, np.cumsum(np.arange(1.0, _FIRST + 1) ** -s))
 
-        def primitive(x: Floats) -> Floats:  # the integral in the Euler-Maclaurin formula
+        # By the Euler-Maclaurin formula, the sum of the weights i^-s over i = a + 1..b is nearly
+        # primitive(b) - primitive(a). The three terms are the integral of the weight, half of the
+        # weight, and a twelfth of its derivative.
+        def primitive(x: Floats) -> Floats:
             return np.asarray(boxcox(x, 1 - s) + x**-s / 2 - s / 12 * x ** (-s - 1))
 
         rest = primitive(np.maximum(number, _FIRST)) - primitive(np.array(float(_FIRST)))
         return np.asarray(first[np.minimum(number, _FIRST).astype(np.int64)] + rest)
 
     def _classes(self, tops: Floats) -> Floats:
-        """Return classes for :func:`by_weight.law`: the ``tops`` most popular items are above.
+        """Return classes for :func:`by_weight.law`, in which the most popular items are above.
 
-        A class holds neighbours in popularity, and has the mean of their weights.
+        There is a row for each number ``tops`` of most popular items. A class holds neighbours in
+        popularity, and has the mean of their sampling weights.
         """
         total = float(self.n - 1)
         ends = np.r_[np.arange(_SINGLE), np.geomspace(_SINGLE, total, _NODES).round(), total, tops]

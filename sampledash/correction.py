@@ -206,11 +206,13 @@ class Fit:
 
 @lru_cache(maxsize=1024)
 def vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
-    """Return the corrected values, not yet multiplied by ``metric.scale``, and a warning or None.
+    """Return the corrected value of each sampled rank 1..m + 1, and a warning or None.
 
-    The values have shape (m + 1,) and are read-only. They are for the relevant item at
-    ``position`` in its instance (1 is the best-ranked relevant item). The candidates of this item,
-    ``sampling.n``, do not include the other relevant items. A prior of another length is resized.
+    The values are those of the metric before they are multiplied by ``metric.scale``. They have
+    shape (m + 1,), and are read-only. They are for the relevant item at ``position`` in its
+    instance (1 is the best-ranked relevant item). The candidates of this item, ``sampling.n``, do
+    not include the other relevant items. If the recipe has a prior whose length is not
+    ``sampling.n``, the prior is resized.
     """
     design = sampling.design
     check_metric(metric, sampling.scheme)
@@ -227,6 +229,7 @@ def vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int
 
 
 def _as_sampled(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
+    """Return the metric of each sampled rank among the m sampled negatives, uncorrected."""
     return metric.of_above(np.arange(sampling.m + 1), sampling.m, position), None
 
 
@@ -249,7 +252,10 @@ def _rank_estimate(
 def _nodes(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int, gamma: float
 ) -> least_squares.Nodes | None:
-    """Return the true ranks to sum over, or None if :mod:`~sampledash.spectral` does the fit."""
+    """Return the true ranks to sum over, or None if :mod:`~sampledash.spectral` can do the fit.
+
+    That module needs a uniform prior, few candidates, and a scheme with components by degree.
+    """
     prior = None if recipe.prior is None else resize_prior(recipe.prior, sampling.n)
     if prior is None and sampling.n <= spectral.LARGEST and sampling.design.by_degree:
         return None
@@ -260,6 +266,7 @@ def _nodes(
 
 
 def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
+    """Return the non-increasing values with the least squared bias (section 5.2)."""
     # A monotone fit has no γ, and needs as few nodes as γ = 1.
     at = _nodes(recipe, metric, sampling, position, 1.0)
     if at is not None:
@@ -269,6 +276,7 @@ def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: 
 
 
 def _weighed(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
+    """Return the values that minimise bias² + γ variance (eq. 25), or bias² if γ = 0 (eq. 22)."""
     gamma, m = recipe.gamma or 0.0, sampling.m
     gamma = gamma if gamma >= least_squares.SMALLEST_GAMMA else 0.0
     cutoff = least_squares.SINGULAR_CUTOFF

@@ -2,7 +2,8 @@
 
 The values minimise a sum over all true ranks. The sum is computed over few true ranks, the nodes of
 :mod:`sampledash.quadrature`, at a cost that does not depend on n. The matrix A has a row per node,
-which holds P(sampled rank | true rank).
+which holds P(sampled rank | true rank). In this module, γ is the weight of the variance in eq. 25,
+and b holds the exact metric at each node. All equation numbers are those of this paper.
 """
 
 from collections.abc import Iterator
@@ -56,7 +57,10 @@ class Grid:
     weights: Floats  # prior probability of the ranks that each node represents
 
     def laws(self) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of A (eq. 23-25): (slice of the nodes, rows of A for these nodes)."""
+        """Yield blocks of A, the matrix P(sampled rank | true rank) with a row per node.
+
+        A block is (slice of the nodes, rows of A for these nodes).
+        """
         whole = self._kept
         return self.sampling.laws(self.above) if whole is None else iter([(slice(None), whole)])
 
@@ -68,11 +72,15 @@ class Grid:
 
     @cached_property
     def marginal(self) -> Floats:
-        """Probability of each sampled rank, the vector c of eq. 23-25: shape (m+1,)."""
+        """Probability of each sampled rank under the prior: shape (m+1,)."""
         return self.mean_with(np.ones(len(self.weights)))
 
     def mean_with(self, target: Floats) -> Floats:
-        """Return Aᵀb of eq. 23-25 for values b at the nodes, weighted by the prior: (m+1,)."""
+        """Return Aᵀb for values b = ``target`` at the nodes, weighted by the prior: (m+1,).
+
+        A holds P(sampled rank | true rank), with a row per node. The entry of a sampled rank is a
+        sum over the nodes: prior probability * P(sampled rank | node) * value at the node.
+        """
         share = self.weights * target
         return np.asarray(np.sum([share[rows] @ p for rows, p in self.laws()], axis=0))
 
@@ -83,7 +91,12 @@ class Grid:
 
     @cached_property
     def gram(self) -> Floats:
-        """The matrix AᵀA of eq. 23-25, with rows of A weighted by the prior: shape (m+1, m+1)."""
+        """The matrix AᵀA, weighted by the prior: shape (m+1, m+1).
+
+        A holds P(sampled rank | true rank), with a row per node. Each row is first multiplied by
+        the square root of the node's prior probability, so that AᵀA is a sum over the nodes that is
+        weighted by the prior. In eq. 23-25 of Krichene & Rendle, A contains this square root.
+        """
         total = np.zeros((self.sampling.m + 1, self.sampling.m + 1))
         for rows, p in self.laws():
             root = p * np.sqrt(self.weights[rows])[:, None]
@@ -92,9 +105,11 @@ class Grid:
 
     @cached_property
     def scaled(self) -> tuple[Floats, Floats, Floats]:
-        """S (nodes, m+1), SSᵀ and c = P(sampled rank).
+        """S (nodes, m+1), SSᵀ and c = P(sampled rank) under the prior.
 
-        S is A with each row multiplied by √weight, and each column divided by √c.
+        S is A, the matrix P(sampled rank | true rank), with each row multiplied by the square root
+        of the node's prior probability, and each column divided by √c. A column is 0 if the sampled
+        rank cannot occur.
         """
         root = np.sqrt(self.weights)
         rows = np.vstack([p for _, p in self.laws()]) * root[:, None]
@@ -107,8 +122,9 @@ class Grid:
 def uniform(sampling: Sampling, cut: int | None = None, finer: int = 1) -> Grid:
     """Return the nodes for the uniform prior, cached for the next metric if m is below 5,000.
 
-    The metric may jump between ``cut - 1`` and ``cut`` irrelevant items above. The number of nodes
-    is the number that a sample of ``finer`` times m negatives would need.
+    Nodes are the few true ranks that represent all ranks in sums. The metric may jump between
+    ``cut - 1`` and ``cut`` irrelevant items above. The number of nodes is the number that a sample
+    of ``finer`` times m negatives would need.
     """
     return (_shared if sampling.m < 5_000 else _shared.__wrapped__)(sampling, cut, finer)
 
@@ -141,8 +157,9 @@ def nodes(
     prior: Floats | None = None,
     gamma: float = 1.0,
 ) -> Nodes:
-    """Return the nodes: few nodes for the uniform prior, otherwise all ranks with positive weight.
+    """Return the true ranks to sum over, and the metric of the ``position``-th relevant item.
 
+    The nodes are few ranks for the uniform prior, otherwise all ranks with a weight above 0.
     A small γ needs more nodes, because small singular values of A amplify the error of the sums.
     """
     if prior is not None:
@@ -161,7 +178,8 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
     Each value is scaled by the square root of the probability of its sampled rank, so that the
     matrix of the linear system has eigenvalues in γ..1 (1e-16 <= γ <= 1). With fewer nodes than
     values, the dual system with one unknown per node is solved. For small γ, a triangular factor of
-    A is used, which loses half as many digits as AᵀA.
+    A is used, which loses half as many digits as AᵀA. A is the matrix P(sampled rank | true rank)
+    with a row per node, and S in the comments is the scaled matrix of :attr:`Grid.scaled`.
     """
     if gamma < _SMALL:
         return _by_triangle(at, gamma)
@@ -248,7 +266,10 @@ def require_reachable(grid: Grid) -> None:
 
 
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:
-    """Return the minimum-norm values of eq. 22, and the number of singular values used."""
+    """Return the values of eq. 22 with the smallest norm, and the number of singular values used.
+
+    Singular values of A below SINGULAR_CUTOFF times the largest value are not used.
+    """
     r, rhs = _triangular(at)
     left, values, right = np.linalg.svd(r, full_matrices=False)
     size = int(np.sum(values > SINGULAR_CUTOFF * values[0]))
@@ -258,10 +279,11 @@ def minimum_norm(at: Nodes) -> tuple[Floats, int]:
 def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
     """Return the non-increasing vector x, shape (m+1,), with the least squared error of A x - rhs.
 
-    Row i of ``columns`` is the sum of the columns 0..i of A, so that the heights of the steps of x
-    solve a non-negative least-squares problem. (Isotonic regression of the unconstrained solution
-    would give a different, much worse vector.) Long vectors start from few steps, and steps that
-    improve the fit are added. If ``nonnegative``, x is at least 0.
+    A is not given. Row i of ``columns`` is instead the sum of the columns 0..i of A: the change of
+    A x if the entries 0..i of x are raised by 1. So the heights of the steps by which x falls solve
+    a non-negative least-squares problem. (Isotonic regression of the unconstrained solution would
+    give a different, much worse vector.) Long vectors start from few steps, and steps that improve
+    the fit are added. If ``nonnegative``, x is at least 0.
     """
     size, seen = columns.shape
     if not nonnegative:
@@ -330,10 +352,12 @@ def monotone(at: Nodes, nonnegative: bool) -> Floats:
 
 
 def _triangular(at: Nodes, *, cumulative: bool = False) -> tuple[Floats, Floats]:
-    """Return R and r with RᵀR = AᵀA and Rᵀr = Aᵀb (eq. 23); R has few rows even if A has many.
+    """Return R and r with RᵀR = AᵀA and Rᵀr = Aᵀb; R has few rows even if A has many.
 
-    b is the exact metric; rows are weighted by the prior. If ``cumulative``, column i of A is the
-    sum of the columns 0..i. R is computed by QR, which keeps digits that AᵀA would lose.
+    A holds P(sampled rank | true rank), and b the exact metric, with a row per node. Each row is
+    first multiplied by the square root of the node's prior probability. If ``cumulative``, column i
+    of A is the sum of its columns 0..i. R is computed by QR, which keeps digits that AᵀA would
+    lose.
     """
     size = at.grid.sampling.m + 1
     blocks: list[Floats] = []

@@ -227,7 +227,11 @@ class Protocol:
     def tied_nodes(
         self, counts: RankCounts, m: int
     ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
-        """Return nodes for means over ties: item index, weights above and below, node weight."""
+        """Return nodes for means over the number of tied items above each relevant item.
+
+        Return four arrays with an entry per node: the index of the relevant item, the sampling
+        weights above and below this item, and the weight of the node in the item's mean.
+        """
         whole = np.column_stack([counts.above, counts.tied, counts.negatives]).astype(np.int64)
         nodes = [self._nodes(m, *block) for block in whole.tolist()]
         above, weights = (np.concatenate(column) for column in zip(*nodes, strict=True))
@@ -235,7 +239,10 @@ class Protocol:
         return owner, *self.weights(counts[owner], above), weights
 
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
-        """Return nodes and weights for a mean over the counts ``above``, ..., ``above + tied``."""
+        """Return nodes and weights for a mean over the counts ``above``, ..., ``above + tied``.
+
+        ``total`` is the number of negatives of the relevant item.
+        """
         last = above + tied
 
         def end_of(first: int) -> int:
@@ -250,7 +257,10 @@ class Protocol:
         return mean_nodes(above, last, end_of)
 
     def vector(self, metric: Metric, counts: RankCounts, m: int, position: int) -> Floats:
-        """Return the corrected values for 0..m items above, not multiplied by ``metric.scale``."""
+        """Return the corrected values for 0..m items above, not multiplied by ``metric.scale``.
+
+        They are for the relevant item at ``position`` in its instance (1 is the best).
+        """
         if metric.of_others and len(counts.positions) > 1:
             advice = "take AUC or Recall, or give each item an instance of its own"
             raise ValueError(f"{metric} is not available here for several relevant items: {advice}")
@@ -271,8 +281,12 @@ class Protocol:
         return vector(self.correction, metric, self._fitted(ranks.counted(), m, 1), 1)[1]
 
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
-        """Return the sampling for the fit at a position; n is the mean n of its items, rounded."""
-        # The vector of an uncorrected metric is the same for all schemes.
+        """Return the sampling for which the correction of the items at a position is computed.
+
+        Its n is the rounded mean number of candidates of these items.
+        """
+        # ``by_rank`` is false for the correction "uncorrected" alone. The values of an uncorrected
+        # metric are the same for all schemes, so that all schemes share them in the cache.
         scheme = self.fit_scheme if self.correction.by_rank else DEFAULT_SCHEME
         n = population_of(scheme, counts.populations[position], m)
         return Sampling(n, m, scheme, SCHEMES[scheme].odds(self.odds))

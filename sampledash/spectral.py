@@ -1,7 +1,9 @@
-r"""How much of each polynomial component of a metric a correction keeps (eq. 25).
+r"""How much of each polynomial component of a metric the bias-variance correction keeps.
 
-A metric is a function of the true rank, thus a sum of polynomials of degree 0, 1, 2, ..., its
-components. A correction keeps mostly the components of low degree, like a low-pass filter.
+A metric is a function of the true rank, thus a sum of orthogonal polynomials of degree 0, 1, 2, ...
+(times factors). Each of these terms is a *component* of the metric. The correction keeps mostly the
+components of low degree, like a low-pass filter. All equations are those of Krichene & Rendle, and
+:math:`\gamma` is the weight of the variance in their eq. 25.
 
 Let A hold P(sampled rank | true rank), and let the prior be uniform. Divide the columns of A by the
 square roots of their sums: :math:`S_{rs} = A_{rs} / \sqrt{c_s}`, :math:`c_s = \sum_r A_{rs}`. The
@@ -28,7 +30,7 @@ ranks are the singular vectors of A, with singular values proportional to
 .. math:: \hat M = \sqrt{(m+1)/n} \; \sum_j
           \frac{\sqrt{\lambda_j}}{(1 - \gamma) \lambda_j + \gamma} \langle u_j, M \rangle v_j .
 
-As functions of the number of items above, x = 0..N - 1, these polynomials obey
+As functions of the number of items above, x = 0..N - 1 with N = n or m + 1, these polynomials obey
 
 .. math:: B_x (u_{x+1} - u_x) = B_{x-1} (u_x - u_{x-1}) - j (j + 1) u_x, \quad
           B_x = (x + 1)(N - 1 - x).
@@ -86,7 +88,8 @@ class Resolution:
     Attributes
     ----------
     degree
-        Largest degree of a component of which at least half is kept.
+        Largest degree of a component (the metric's part along a polynomial) of which the correction
+        keeps at least half.
     width
         Rank of the first zero of the polynomial of this degree: the finest detail at the top.
     blind
@@ -100,7 +103,11 @@ class Resolution:
 
 
 def eigenvalues(sampling: Sampling) -> Floats:
-    """Return the eigenvalues of K (module docstring): the share that K keeps of each component.
+    """Return the eigenvalues of the matrix K, one for each degree of a polynomial.
+
+    K turns the exact metric, a function of the true rank, into the expected corrected metric at
+    γ = 1 (module docstring). It multiplies each component of the metric, its part along the
+    polynomial of degree j, by an eigenvalue: the share of this component that K keeps.
 
     Parameters
     ----------
@@ -145,7 +152,9 @@ def _eigenvalues(sampling: Sampling) -> Floats:
 
 
 def retained(sampling: Sampling, gamma: float) -> Floats:
-    """Return the share of each polynomial component that the bias-variance correction keeps.
+    """Return the share of each component of a metric that the bias-variance correction keeps.
+
+    A component is the metric's part along the orthogonal polynomial of one degree.
 
     Parameters
     ----------
@@ -230,6 +239,7 @@ def rows(size: int, degrees: int, *, summed: bool = False) -> Iterator[tuple[sli
 
 @lru_cache(maxsize=1)
 def _kept(size: int, degrees: int) -> list[tuple[slice, Floats]]:
+    """Return the blocks of :func:`rows`, cached for the next metric."""
     return list(rows(size, degrees))
 
 
@@ -274,9 +284,11 @@ def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
 def _seen(sampling: Sampling, least: float) -> list[Floats]:
     """Return A V for even and for odd degrees, in an orthonormal basis over the true ranks.
 
-    A holds P(sampled rank | true rank). V holds the polynomials over the sampled ranks whose
-    singular value (for large n) exceeds ``least`` times the largest. Both results are triangular
-    matrices. For draws without replacement they are diagonal, and are returned as vectors.
+    A holds P(sampled rank | true rank). V holds the polynomials v_j of the module docstring, over
+    the sampled ranks, whose singular value (for large n) exceeds ``least`` times the largest. Both
+    results are triangular matrices. For draws without replacement they are diagonal, and are
+    returned as vectors. Degrees are divided into even and odd because polynomials of even degree
+    are symmetric about the middle of the list, and those of odd degree antisymmetric.
     """
     n, m = sampling.n, sampling.m
     if sampling.design.distinct:
@@ -360,7 +372,10 @@ def minimum_norm(
 def _directions(
     sampling: Sampling, cutoff: float
 ) -> tuple[list[Floats], list[tuple[Floats, Floats, Floats]]]:
-    """Return the matrices of :func:`_seen` and their largest singular triples (U, S, V)."""
+    """Return the matrices of :func:`_seen` and their singular value decompositions (U, S, Vᵀ).
+
+    The decompositions hold only singular values above ``cutoff`` times the largest.
+    """
     parts = _seen(sampling, 1e-7 * cutoff)
     decompositions = [np.linalg.svd(part, full_matrices=False) for part in parts]
     least = cutoff * max(x.S[0] for x in decompositions)
@@ -372,8 +387,8 @@ def _directions(
 def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Floats, Floats]:
     """Return P(sampled rank <= t | true rank), one row for each t = 1..m + 1, and the exact metric.
 
-    Rows and metric are coefficients in the basis of :func:`_seen`, for singular values above 1e-17
-    times the largest.
+    Both are functions of the true rank. They are given by their coefficients in the polynomial
+    basis of :func:`_seen`, for singular values above 1e-17 times the largest.
     """
     parts = _seen(sampling, 1e-17)
     entries = (sampling.m + 1) * sum(part.shape[-1] for part in parts)
@@ -385,6 +400,7 @@ def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Float
 
 @lru_cache(maxsize=2)
 def _steps(sampling: Sampling) -> Floats:
+    """Return the rows of :func:`cumulative`: (m + 1, coefficients)."""
     m, parts = sampling.m, _seen(sampling, 1e-17)
     size = sum(part.shape[-1] for part in parts)
     every, sign = np.empty((m + 1, size)), (-1.0) ** np.arange(size)

@@ -1,4 +1,7 @@
-"""Labels of lines in a plot, written beside the lines in their colours instead of in a legend."""
+"""Names of the curves in a plot, written beside the curves in their colours, without a legend.
+
+In this module, a line is a curve of the plot, and a row of text is what a name is written in.
+"""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +12,7 @@ import numpy as np
 from sampledash.analyses import theme
 from sampledash.types import Floats
 
-# Pixels: width of a plot, width of a letter, height of a line of text, gap between name and line.
+# Pixels: width of a plot, width of a letter, height of a row of text, gap between name and line.
 # The width is that of a phone. On a wider plot, a name covers a smaller share of the plot.
 _WIDTH, _LETTER, _LINE, _GAP = 260, 7.6, 18, 6
 _PLACES = 60  # number of positions along the x axis at which a name is tried

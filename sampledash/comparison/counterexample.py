@@ -37,24 +37,25 @@ from sampledash.rank_sets import RankSet
 from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats, Ints
 
-# Index of a gap, and the number of its copies in the result.
+# Index of a gap (a pair of an instance of A and an instance of B), and the number of its copies.
 _Copies = tuple[int, int]
 
 _ALL = 128  # largest number of candidates for which every rank is tried
 _STEPS = 64  # with more than _ALL candidates, this many logarithmically spaced ranks are tried
 _VISIBLE = 1e-11  # smallest difference of two means that is not a tie
 _PAIRED = 1_000  # ``_multiples`` combines copies of at most this many gaps of A, and of B
-# If there are more instances, the rank set has a row for each distinct rank, with a count.
+# Up to this many instances, a rank set of the result has a row for each instance. With more
+# instances, it has a row for each distinct rank, with the number of instances of this rank.
 _ROWS = 64
 
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """Gaps: lengths by the exact metric f and the sampled metric g, and indices among all gaps."""
+    """Gaps between the ranks of an instance of A and an instance of B (module docstring)."""
 
-    exact: Floats
-    sampled: Floats
-    places: Ints
+    exact: Floats  # length of each gap in the exact metric f
+    sampled: Floats  # length of each gap in the expected sampled metric g
+    places: Ints  # index of each gap among all gaps
 
     def __getitem__(self, keep: NDArray[np.generic]) -> _Gaps:
         return _Gaps(self.exact[keep], self.sampled[keep], self.places[keep])
@@ -62,7 +63,8 @@ class _Gaps:
     def front(self, ahead: bool) -> _Gaps:
         """Return the Pareto-optimal gaps: for A (``ahead``) gaps that are long in f and short in g.
 
-        For B, these are the gaps that are short in f and long in g.
+        For B, these are the gaps that are short in f and long in g. Pareto-optimal means that no
+        other gap is at least as good in both lengths.
         """
         side = 1 if ahead else -1
         order = np.lexsort((side * self.sampled, -side * self.exact))

@@ -1,6 +1,7 @@
 r"""Comparison of evaluation designs that cost the same: b scored candidates per instance.
 
-Three designs spend this budget on D instances with n candidates each:
+A design is a way to evaluate systems. Three designs spend this budget on D instances with n
+candidates each:
 
 * **sample candidates**: rank the relevant items of all D instances among m = b negatives. The mean
   metric, corrected or not, is biased in general, and its standard error comes from the draw of the
@@ -64,7 +65,7 @@ _NOTHING = 1e-13
 _REACH = 8.0  # the sign of a difference of more than this many standard errors is certain
 _SUBSETS = 20_000  # all possible samples of instances are enumerated if there are at most this many
 # The normal distribution is used if more than this many instances are drawn, and more than this
-# many are not drawn.
+# many instances are not drawn.
 _MOST = 2_500
 # If the differences on instances have at most this many sizes, a common unit of them is searched.
 _SIZES = 30
@@ -160,6 +161,11 @@ def designs(
     errors, orders = [], []
 
     def tell(design: str, chances: list[float], *numbers: Floats) -> None:
+        """Add the results of a design to both tables.
+
+        ``chances`` has an entry per pair. ``numbers`` are instances, scores, bias and standard
+        error, each with an entry per system.
+        """
         reached, price, bias, error = numbers
         table = {
             "design": design,
@@ -210,7 +216,13 @@ def designs(
 
 
 class _Sample:
-    """Exact metrics of all instances; systems of a group have the same instances, in one order."""
+    """Exact metrics of all instances; systems of a group have the same instances, in one order.
+
+    The attributes are maps from the number of a system: ``group`` is the number of its group,
+    ``values`` the exact metrics of its instances, ``counts`` the numbers of equal instances,
+    ``weights`` the weights of the instances (their mean is 1), and ``off`` the differences of
+    ``values`` from the mean, times ``weights``. ``mean`` is an array of the systems' means.
+    """
 
     def __init__(self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol) -> None:
         self.group, self.values, self.counts, self.off, self.weights = {}, {}, {}, {}, {}
@@ -227,6 +239,7 @@ class _Sample:
                 self.off[i] = (self.values[i] - self.mean[i]) * self.weights[i]
 
     def _error(self, off: Floats, counts: Floats, share: float) -> float:
+        """Return the root of the variance in the module docstring, with N = ``share`` * D."""
         total = float(counts.sum())
         if share >= 1:
             return 0.0
@@ -261,11 +274,14 @@ class _Sample:
 def _chance_of_subsets(
     gains: Sequence[tuple[Floats, Floats]], share: float, difference: float, error: float
 ) -> float:
-    """Return P(sum of the means of random subsets > 0); this sum has the mean ``difference``.
+    """Return the chance that the difference of two systems is above 0 on drawn instances.
 
-    ``gains`` holds, for each mean, the values and the number of instances with each value. There is
-    one mean of paired differences, or a mean for each of two systems, the second with the opposite
-    sign. A ``share`` of the instances is drawn.
+    The difference is a sum of means over random subsets of instances. If both systems have the same
+    instances, there is one subset, and the mean of the paired differences. Otherwise each system
+    has its own subset, and the mean of the second system has the opposite sign. ``gains`` holds,
+    for each mean, the values and the number of instances with each value. A ``share`` of the
+    instances is drawn. The sum has the expected value ``difference``, and the standard deviation
+    ``error``.
     """
     means, shift, step = [], 0.0, 0.0
     for values, counts in gains:
@@ -301,7 +317,11 @@ def _chance_of_subsets(
 
 
 def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Floats) -> Complex:
-    """Return the characteristic function of a sum of ``drawn`` of the values: (frequencies,)."""
+    """Return the characteristic function of a sum of ``drawn`` of the values: (frequencies,).
+
+    ``counts`` is the number of instances with each value. The recursion of the module docstring is
+    used, with ``waves[n]`` for φ_n and ``power_sums`` for p_1, p_2, ... with alternating signs.
+    """
 
     def weights(n: int) -> Floats:
         """Return the factors of the power sums for n draws, without negligible factors."""
@@ -328,7 +348,11 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
 
 
 def _surplus_chance(up: float, down: float, total: float, drawn: int) -> float:
-    """Return P(``drawn`` distinct items of ``total`` contain more ``up`` than ``down`` items)."""
+    """Return the chance that drawn instances hold more positive than negative differences.
+
+    Of ``total`` instances, ``up`` have a positive and ``down`` a negative difference of the same
+    size; ``drawn`` of all instances are drawn without replacement.
+    """
 
     def law(m: int, above: float, below: float) -> Floats:
         return np.asarray(pmf("without-replacement", m, np.array([above]), np.array([below]))[0])

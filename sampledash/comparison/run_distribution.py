@@ -1,12 +1,17 @@
-r"""Distribution of the mean metric of one sampled run: exact for hits, by transforms for sums.
+r"""Distribution of the mean metric of one sampled run, in which negatives are drawn once.
 
-**Hits.** Sampling does not change the order of the relevant items of an instance. So the instance
-has at least j hits (relevant items within the cutoff) if and only if its j-th best relevant item
-hits. The hit probabilities of the items therefore determine the distribution of the number of hits,
-although the items of an instance depend on each other.
+**Hits.** Some metrics, such as Recall, give each relevant item one of two values: one value if the
+item is within the cutoff (a hit), the other value if not (a miss). Sampling does not change the
+order of the relevant items of an instance. So the instance has at least j hits if and only if its
+j-th best relevant item hits. The hit probabilities of the items therefore determine the
+distribution of the number of hits, although the items of an instance depend on each other.
 
-**Sums.** The mean is a sum over independent instances with known distributions. Its characteristic
+**Sums.** If one relevant item determines the value of each instance, the mean is a sum of
+independent terms with known distributions, also for other metrics. With few instances and few
+possible values, the distribution of the sum is computed exactly. Otherwise its characteristic
 function is a product, from which :mod:`~sampledash.comparison.chance` computes probabilities.
+
+Other means are simulated if this is fast enough.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,17 +57,20 @@ _BLOCK = 1 << 21  # number of matrix entries in memory at a time
 # Number of frequencies in a block: exp(i x f) is computed as the product of a factor for the block
 # of f and a factor for the position of f in its block.
 _STEPS = 64
-# ``by_lumps`` needs two groups of values, each no wider than this share of the gap between them.
+# ``chance.by_lumps`` needs two groups of values, each no wider than this share of the gap between
+# them.
 TOP = 0.05
 
 
 class Hits(NamedTuple):
     """Instances with equally many relevant items, each of which hits or misses."""
 
-    law: Floats  # P(0, 1, ... hits) per instance, shape (instances, hits + 1)
+    law: Floats  # P(0, 1, ... hits), a row for each distinct instance: (instances, hits + 1)
     times: Ints  # number of equal instances for which each row of ``law`` stands
     values: Floats  # contribution of 0, 1, ... hits to the mean, shape (hits + 1,)
-    instances: Ints  # index of each instance in its rank set
+    #: Index of each row's instance: among all instances of the rank set, or, if each instance has a
+    #: single relevant item, among the distinct relevant items.
+    instances: Ints
 
 
 class _Counts(NamedTuple):
@@ -80,11 +88,16 @@ class Run:
     ranks: RankSet
     m: int
     protocol: Protocol
-    means: Floats | None = None  # expected contribution of each distinct relevant item, if known
+    #: Expected value of each distinct relevant item, without the factor ``metric.scale``, if known.
+    means: Floats | None = None
 
     @cached_property
     def atoms(self) -> RankCounts:
-        """Distinct relevant items with counts; TOPK and ATOP rank them among all other items."""
+        """Distinct relevant items, each with the number of its occurrences.
+
+        For TOPK and ATOP, each relevant item is an instance of its own: these metrics rank it among
+        all other items, the relevant items included.
+        """
         return as_ranked_by(self.metric, self.ranks.counted(self.protocol.ties))
 
     @cached_property
@@ -95,7 +108,10 @@ class Run:
 
     @cached_property
     def vector(self) -> Floats:
-        """Value of the best relevant item, for 0..m sampled negatives above it: (m + 1,)."""
+        """Value of the best relevant item, for 0..m sampled negatives above it: (m + 1,).
+
+        The value, possibly corrected, is not yet multiplied by the item's entry in ``weights``.
+        """
         return self.protocol.vector(self.metric, self.atoms, self.m, 1)
 
     def _vectors(self, positions: Sequence[int]) -> Floats:
@@ -119,7 +135,10 @@ class Run:
 
     @property
     def is_sum(self) -> bool:
-        """Whether the mean is a sum of independent terms, one per item of ``position`` 1."""
+        """Whether the mean is a sum of independent terms: one per best relevant item.
+
+        The best relevant item of an instance has ``position`` 1.
+        """
         return self.one_each or (self.whole and self.metric.of_others)
 
     @property
@@ -129,7 +148,11 @@ class Run:
 
     @cached_property
     def hit_unit(self) -> float:
-        """Half the distance of neighbouring values of a mean of hits; 0 if not evenly spaced."""
+        """Half the distance of neighbouring values of a mean of hits; 0 if not evenly spaced.
+
+        It is the continuity correction if the distribution of the mean is replaced by the normal
+        distribution.
+        """
         if not (self.whole and self._counts_hits):
             return 0.0
         first, _ = unique_rows([self.ranks.counted(self.protocol.ties).relevant])
@@ -160,7 +183,10 @@ class Run:
 
     @cached_property
     def has_lump(self) -> bool:
-        """Whether one gap between an item's values is nearly the whole range of the values."""
+        """Whether one gap between an item's values is nearly the whole range of the values.
+
+        ``chance.by_lumps`` can only be used with such a gap.
+        """
         jumps = np.diff(np.unique(self.vector))
         return bool(len(jumps)) and bool(jumps.sum() <= (1 + 2 * TOP) * jumps.max())
 
@@ -233,8 +259,9 @@ class Run:
         return result
 
     def _levels(self, last: int) -> tuple[Floats, Floats] | None:
-        """Return the value of a miss and the gain of a hit, for each position of a relevant item.
+        """Return the value of a miss, and how much more a hit is worth, for positions 1..``last``.
 
+        A position is the place of a relevant item among those of its instance, 1 for the best.
         Return None if an item can have a third value, or can hit although a better relevant item of
         its instance misses.
         """
@@ -257,8 +284,9 @@ class Run:
     def law_of_hits(self) -> Law | None:
         """Return the distribution of the mean, if each relevant item adds one of two values to it.
 
-        Return None if an item can add a third value, if there are too many instances or values, or
-        if the values are not multiples of one unit.
+        The distribution is exact: the distributions of the instances' hits are convolved. Return
+        None if an item can add a third value, if there are too many instances or values, or if the
+        values are not multiples of one unit.
         """
         hits = self.hits if self.few else None
         common = None if hits is None else lattice([np.diff(part.values) for part in hits])
@@ -276,7 +304,12 @@ class Run:
         return values[total.mass > 0], total.mass[total.mass > 0]
 
     def item_laws(self, atoms: RankCounts) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
-        """Yield blocks of best relevant items: indices, values (v,), probabilities (items, v)."""
+        """Yield the distributions of the values of best relevant items, for a group at a time.
+
+        ``atoms`` holds these items, and the values are not yet multiplied by weights. A group is a
+        tuple: indices of its items in ``atoms``, the possible values, (values,), and the
+        probability of each value for each item, (items, values).
+        """
         full = self.protocol.design.distinct & (atoms.negatives < self.m)
         for i in np.flatnonzero(full):
             above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
@@ -287,7 +320,11 @@ class Run:
             yield at[picked], self.vector, p
 
     def terms(self) -> list[tuple[Floats, Floats, int]]:
-        """Return (values, probabilities, count) of the mean's terms, one per best relevant item."""
+        """Return (values, probabilities, count) of the mean's terms.
+
+        There is a tuple for each distinct best relevant item (:attr:`atoms` of position 1), which
+        occurs ``count`` times.
+        """
         first = self.atoms.position == 1
         atoms = self.atoms[first]
         laws = self._terms_of(atoms, self.weights[first])
@@ -300,6 +337,7 @@ class Run:
         return [laws[i] for i in at]
 
     def _terms_of(self, atoms: RankCounts, weights: Floats) -> list[Law]:
+        """Return the distribution of each item's value times its weight, without tiny chances."""
         terms: dict[int, Law] = {}
         for some, values, laws in self.item_laws(atoms):
             for i, p in zip(some.tolist(), laws, strict=True):
@@ -307,7 +345,11 @@ class Run:
         return [terms[i] for i in range(len(atoms))]
 
     def waves(self, atoms: RankCounts, frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
-        """Yield blocks: item indices (items,), characteristic functions (items, frequencies)."""
+        """Yield the characteristic functions of the items' values, for a group of items at a time.
+
+        A group is a tuple: indices of its items in ``atoms``, (items,), and the characteristic
+        functions of their values, (items, frequencies).
+        """
         levels, level = np.unique(self.vector, return_inverse=True)
         order = np.argsort(level, kind="stable")
         starts = np.searchsorted(level[order], np.arange(len(levels)))
@@ -340,7 +382,10 @@ class Run:
         return waves[at]
 
     def _instances(self, order: Ints) -> tuple[RankCounts, Ints]:
-        """Return the distinct best relevant items, and for each instance the index of its item."""
+        """Return the distinct best relevant items of the instances whose index is in ``order``.
+
+        Equal items are joined into one. Also return for each instance the index of its item.
+        """
         rows = as_ranked_by(self.metric, self.ranks.rows(self.protocol.ties))
         atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
         return atoms, at
@@ -382,7 +427,11 @@ def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
 
 
 def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law | None:
-    """Return the distribution of a sum of terms, or None if it takes too many values."""
+    """Return the distribution of a sum of independent terms, or None if it takes too many values.
+
+    ``parts`` holds (values, probabilities, count) for each distinct term, and ``terms`` is the sum
+    of all counts.
+    """
     # If the steps between values differ, hardly any sums are equal: the number of distinct sums is
     # then a binomial coefficient.
     steps = np.diff(np.unique(np.concatenate([support for support, _, _ in parts])))
@@ -413,7 +462,11 @@ def _merged(values: Floats, mass: Floats) -> Law:
 
 
 def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
-    """Return the distribution of a sum on a grid; each value is split between two grid points."""
+    """Return the distribution of a sum of independent terms on a grid, by Fourier transforms.
+
+    ``parts`` holds (values, probabilities, count) for each distinct term. The probability of each
+    value of a term is split between the two neighbouring grid points.
+    """
     low = sum(times * float(support.min()) for support, _, times in parts)
     high = sum(times * float(support.max()) for support, _, times in parts)
     step = (high - low) / (_CELLS - 1)
@@ -431,7 +484,12 @@ def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
 
 
 def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:
-    """Return the largest unit of which all ``worths`` are multiples, and the multiples, or None."""
+    """Return the largest unit of which all ``worths`` are multiples, and the multiples.
+
+    An entry of ``worths`` is an array of equal numbers, such as the gains of one more hit. Return
+    None if the numbers of an entry differ, if only some entries are above 0, or if there is no unit
+    of which all entries are simple multiples.
+    """
     ends = np.array([[worth.min(), worth.max()] for worth in worths])
     if np.any(np.ptp(ends, axis=1) > 1e-12 * ends.max()) or (ends.min() <= 0 < ends.max()):
         return None
@@ -447,7 +505,9 @@ def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None
 
 
 def _sum_of(laws: Floats) -> _Counts:
-    """Return the distribution of a sum of independent counts (rows), by pairwise convolution.
+    """Return the distribution of a sum of independent counts, by pairwise convolution.
+
+    A row of ``laws`` holds the probabilities of 0, 1, ... for one of these counts.
 
     Only positive terms are added, so that small probabilities stay accurate; with a Fourier
     transform, all probabilities would have errors of 1e-16.
@@ -472,6 +532,7 @@ def _sum_of(laws: Floats) -> _Counts:
 
 
 def _trimmed(first: int, mass: Floats) -> _Counts:
+    """Return a distribution without negligible probabilities at both ends."""
     if len(mass) < 64:
         return _Counts(first, mass)
     weighs = np.flatnonzero(mass > _WEIGHTLESS)
@@ -495,7 +556,8 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
 def waves_of(values: Floats, frequencies: Floats) -> Complex:
     """Return exp(i value frequency) for evenly spaced frequencies: (values, frequencies).
 
-    An entry is the product of a factor for the frequency's block and one for its position there.
+    Frequencies are divided into blocks of _STEPS. An entry is the product of a factor for the first
+    frequency of the block and a factor for the distance of the frequency from it.
     """
     within = frequencies[:_STEPS] - frequencies[0]
     starts = np.exp(1j * np.multiply.outer(values, frequencies[::_STEPS]))

@@ -78,7 +78,11 @@ def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints
 
 
 def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tuple[int, Ints]]]:
-    """Return groups of matching sets: (index of the set, instances in a common order)."""
+    """Return groups of rank sets whose instances match (:func:`match_instances`).
+
+    A group has a tuple for each rank set: its index in ``sets``, and the indices of its instances,
+    in an order that is common to all sets of the group.
+    """
     groups: list[list[tuple[int, Ints]]] = []
     for i, ranks in enumerate(sets):
         for group in groups:
@@ -93,15 +97,22 @@ def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tupl
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Moments of each instance's sampled metric; equal instances may share one of D entries."""
+    """Mean and variance of the sampled metric of each instance of a system.
+
+    The arrays have D entries. An entry stands for one instance or, in a histogram of ranks, for all
+    instances of a row, which are equal.
+    """
 
     run: Run
     group: int  # systems with the same group number rank the same instances, in the same order
-    order: Ints  # index of the entry's instance in its rank set, shape (D,)
-    mean: Floats  # expected sampled value of an instance of the entry, shape (D,)
-    variance: Floats
-    weights: Floats  # weight in the mean of a single instance of the entry, shape (D,)
-    counts: Floats  # number of instances of the entry, shape (D,)
+    #: Index of the instance (or row of a histogram) that each entry stands for, in the order of
+    #: ``run.ranks.rows()``: shape (D,).
+    order: Ints
+    mean: Floats  # expected sampled value of each instance that the entry stands for, shape (D,)
+    variance: Floats  # variance of this sampled value over the draws of negatives, shape (D,)
+    #: Weight that each instance that the entry stands for has in the mean over all instances: (D,).
+    weights: Floats
+    counts: Floats  # number of instances that the entry stands for, shape (D,)
 
     @property
     def size(self) -> float:
@@ -155,6 +166,11 @@ def spread_if_redrawn(first: Sampled, second: Sampled, single: bool = False) -> 
 
 
 def _spread(values: Sampled, off: Floats, variance: Floats, single: bool = False) -> float:
+    """Return the variance of a mean over redrawn instances and negatives.
+
+    ``off`` is the difference of each instance's expected value from the mean, and ``variance`` its
+    variance over the draws of negatives. With ``single``, the mean is over one instance.
+    """
     shares = values.weights * values.counts
     spread = float((variance + off**2) @ (values.weights * shares)) / float(shares.sum()) ** 2
     return spread * (values.size if single else 1.0)
@@ -254,7 +270,11 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
 def _by_lumps(
     first: Sampled, second: Sampled, shares: Sequence[Floats], step: float
 ) -> float | None:
-    """Return P(difference > 0) by :func:`by_lumps`; None unless a rare value is far larger."""
+    """Return P(difference of means > 0) by :func:`~sampledash.comparison.chance.by_lumps`.
+
+    That function counts a rare value that is much larger than all others separately. Return None if
+    there is no such value.
+    """
     terms = [
         (values / sample.size, p)
         for sample in (first, second)
@@ -263,6 +283,7 @@ def _by_lumps(
     split, paired = len(first.order), first.group == second.group
     times = np.concatenate([first.counts, second.counts])
 
+    # The arguments are explained at ``chance.by_lumps``.
     def transform(usual: Complex, large: Complex, turn: Complex) -> Complex:
         (x, y), (up, down) = ((waves[:split], waves[split:].conj()) for waves in (usual, large))
         if paired:
@@ -275,7 +296,12 @@ def _by_lumps(
 
 
 def _runs(values: Sampled, system: int) -> Floats:
-    """Return means of simulated (or normal) runs on redrawn instances, shared within a group."""
+    """Return RUNS means of runs on redrawn instances.
+
+    The runs are simulated. If this would take too long, or if counts of instances are fractions,
+    the means are drawn from a normal distribution. Systems of a group share the redrawn instances
+    of simulated runs. ``system`` is the number of the random stream of the negatives.
+    """
     negatives = np.random.default_rng([1, system])
     if not values.drawable:
         deviation = np.sqrt(_spread(values, values.mean - values.average, values.variance))

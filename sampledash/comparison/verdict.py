@@ -50,7 +50,8 @@ def state_of(truth: int, sampled: int, probability: float) -> State:
         return "tied"
     if sampled > 0 and probability >= CONFIDENT:
         return "right"
-    # The term 1e-15 allows for rounding: in floating point, 1 - 0.95 is not exactly 0.05.
+    # The term 1e-15 allows for the rounding error of a computed chance, which may make a chance of
+    # exactly 5 % slightly larger.
     if sampled < 0 and probability <= 1 - CONFIDENT + 1e-15:
         return "wrong"
     return "undecided"
@@ -109,7 +110,8 @@ def where_to_look(
 ) -> tuple[int, list[int] | None]:
     """Return the largest m to evaluate, and the list of all m to evaluate.
 
-    The list is None, for every m, unless each m needs its own computation.
+    If each m needs its own computation, the list holds a few m. Otherwise it is None, because the
+    order is evaluated at every m.
     """
     m_max = max(order.largest_m(sets, None, protocol), min(m, order.M_CAP))
     return m_max, sorted({*ladder(m_max, m, protocol), m}) if protocol.anew else None

@@ -126,7 +126,11 @@ def difference(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range | None:
-    """Return the range that ``make`` computes, or None if a sample contradicts the shape."""
+    """Return the range that ``make`` computes.
+
+    With a ``shape``, return None if ``make`` raises a ValueError, usually because a sample
+    contradicts the shape.
+    """
     try:
         return make()
     except ValueError:
@@ -188,10 +192,16 @@ def confidence_range(
 def _as_read(
     metric: Metric, sets: Sequence[SampledRankSet], shape: Shape | None, confidence: float
 ) -> Range:
-    """Return the interval for sets whose ``adaptive`` is known to be correct; None means False."""
+    """Return the interval of the metric of a set, or of the difference of two sets.
+
+    ``adaptive`` of each set (whether the draw of negatives decided m) is taken as correct, and None
+    as False.
+    """
     linear = metric.linear and not any(s.adaptive for s in sets)
-    # The interval of AUC and ATOP needs no fitted distribution. With a shape, a distribution is
-    # still fitted, to check the shape. _within_limits is always called, to refuse impossible ranks.
+    # A stratum (instances of nearly equal n) usually needs a fitted rank distribution. The interval
+    # of AUC and ATOP does not, unless the draw of negatives decided m. If a shape of the
+    # distribution is assumed ("non-increasing"), a distribution is fitted nevertheless, because
+    # ``best_fits`` refuses sampled ranks that contradict the shape.
     needless = linear and shape is None
     fits, alike = [], []
     for srs, sign in zip(sets, (1.0, -1.0), strict=False):
@@ -201,8 +211,11 @@ def _as_read(
                 fits.append(replace(fit, weight=sign * fit.weight))
             elif not needless or intervals.all_alike(observed):
                 alike.append((srs, observed, sign * float(observed.total) / srs.n_instances))
+    # The interval is a sum of intervals: one for each stratum in ``alike``, whose sampled ranks are
+    # nearly all equal, and one for all fits together. They share the error probability equally.
     part_confidence = 1 - (1 - confidence) / max(len(alike) + bool(fits), 1)
     ends = []
+    # This loop runs for AUC and ATOP, too, because ``_within_limits`` refuses impossible ranks.
     for srs, observed, weight in alike:
         span = _within_limits(metric, observed, shape, part_confidence, srs.system)
         ends.append((min(weight * x for x in span), max(weight * x for x in span)))
@@ -253,6 +266,7 @@ def _at_tolerance(
     metric: Metric, stratum: Outcomes, shape: Shape | None, tolerance: float, system: str
 ) -> Range:
     spans, nearest = [], np.inf
+    # If n differs within the stratum, compute a range for the smallest n and one for the largest n.
     for observed in stratum.at_extremes:
         columns, shares_by_m = _up_to(
             metric, observed, shape, lambda counts: constrained(len(counts) - 1)
@@ -280,7 +294,10 @@ def _hull(ranges: Sequence[Range]) -> Range:
 def _within_limits(
     metric: Metric, stratum: Outcomes, shape: Shape | None, confidence: float, system: str
 ) -> Range:
-    """Return the metric's interval from Clopper-Pearson limits of shares of sampled ranks <= t."""
+    """Return the metric's interval from limits of the shares of sampled ranks <= t, for some t.
+
+    The limits are those of Clopper and Pearson: exact limits of a binomial probability.
+    """
     # With a shape, the limits hold for the distribution that the instances' ranks are drawn from.
     # Half of the error probability is left for the difference between the mean metric of this
     # distribution and that of the instances.
@@ -288,6 +305,7 @@ def _within_limits(
     level = confidence if shape is None else half
 
     def about(counts: Floats) -> Ints:
+        """Return the values of t: each observed sampled rank, and the rank before it, in 1..m."""
         seen = np.flatnonzero(counts) + 1
         return np.unique(np.clip(np.concatenate([seen - 1, seen]), 1, len(counts) - 1))
 
@@ -297,7 +315,9 @@ def _within_limits(
         lows, highs = [], []
         for counts, share in zip(observed.counts, shares, strict=True):
             total = counts.sum() / observed.design_effect
-            below = share * total
+            below = share * total  # number of instances with a sampled rank <= t, for each t
+            # All limits must hold together, so the upper and the lower limits at all t and all m
+            # share the error probability.
             tail = (1 - level) / (2 * len(share) * len(shares))
             low = betaincinv(below, total - below + 1, tail)
             high = betaincinv(below + 1, total - below, 1 - tail)

@@ -100,8 +100,9 @@ from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints, frozen
 
 _LEAST = 5.0  # fewest instances in a cell, whose squared error is then nearly chi-square
-_CELLS = 200  # largest number of cells (joined sampled ranks) for each number of negatives m
-_ALL_CELLS = 4000  # approximate largest number of cells (joined sampled ranks), summed over all m
+# A cell is a group of neighbouring sampled ranks that are joined into one: see ``Cells``.
+_CELLS = 200  # largest number of cells for each number of negatives m
+_ALL_CELLS = 4000  # approximate largest number of cells, summed over all m
 _RARE = 0.025  # one-sided error probability of the exact (Poisson) limit of a cell's small count
 _STIFF = 1e2  # weight of "weights sum to 1" in a least squares fit, relative to other equations
 _FAINT = 1e-3  # largest entry of the extra equation in ChiSquareFit.pulled, which must be small
@@ -157,7 +158,11 @@ class Cells:
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
 
     def joined(self, table: Floats) -> Floats:
-        """Sum the first ``outcomes`` columns of ``table`` within each cell: (rows, cells)."""
+        """Sum the probabilities of the outcomes within each cell: (rows of ``table``, cells).
+
+        A row of ``table`` begins with the probabilities of all outcomes under one component of a
+        mixture, such as a true rank (see :class:`~.linear_programme.Columns`).
+        """
         return np.asarray(np.add.reduceat(table[:, : self.outcomes], self.starts, axis=1))
 
 
@@ -187,13 +192,17 @@ def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
 
 
 def all_alike(observed: Outcomes) -> bool:
-    """Return whether, for each m, all instances are in one cell."""
+    """Return whether, for each m, all instances are in one cell of neighbouring sampled ranks."""
     return bool(np.count_nonzero(Cells.of(observed).share) == len(observed.m))
 
 
 @dataclass(frozen=True, eq=False)
 class ChiSquareFit:
-    """Mixture of *places* (true ranks, or uniform ranks 1..j), fitted to the shares of cells."""
+    """Mixture of point masses at true ranks, or of uniform distributions on 1..j, fitted to shares.
+
+    A *place* is the rank of a point mass, or the end j of a uniform distribution. The shares are
+    those of the instances in each cell (:class:`Cells`).
+    """
 
     rows: Floats  # predicted share of each cell at each place, in standard errors: (cells, places)
     observed: Floats  # observed share of instances in each cell, in standard errors: (cells,)
@@ -222,7 +231,11 @@ class ChiSquareFit:
         return float(np.sum((self.rows @ self.weights - self.aim) ** 2))
 
     def pulled(self, pull: float) -> tuple[float, float]:
-        """Return mean metric and squared distance that minimise distance² / 2 - pull * metric."""
+        """Return mean metric and squared distance of the mixture that a ``pull`` leads to.
+
+        This mixture minimises distance² / 2 - pull * metric, where distance is that from the best
+        fit.
+        """
         # An extra row of the least-squares problem, ``reach`` * metric with the target ``pull`` /
         # ``reach``, adds -pull * metric to half the squared error. It also adds a constant, and a
         # negligible term in ``reach``².
@@ -231,6 +244,9 @@ class ChiSquareFit:
         weights = nonnegative(rows, np.append(self.aim, pull / reach))
         weights /= weights.sum()
         squared = float(np.sum((self.rows @ weights - self.aim) ** 2)) - self.least
+        # The mean metric of the instances may differ from that of the distribution, too. The
+        # difference x with squared distance x² / ``scatter`` that is best at this pull is
+        # pull * ``scatter``.
         value = self.offset + float(self.values @ weights) + pull * self.scatter
         return value, max(squared, 0.0) + pull**2 * self.scatter
 
@@ -266,6 +282,8 @@ def _require_shape(
     metric: Metric, system: str, observed: Outcomes, fit: ChiSquareFit, shape: Shape
 ) -> None:
     cells = Cells.of(observed)
+    # Compare the fit with the best fit of any shape. The excess of the misfit is compared with a
+    # chi-square distribution, whose degrees of freedom are the ranks in the best fit of any shape.
     law = cells.joined(_grid_rows(observed, metric, None)[0]).T
     rows, shares, weights, _ = _multinomial(cells, law)
     bends = int(np.count_nonzero(weights))
@@ -295,10 +313,12 @@ def worst_and_best(metric: Metric, observed: Outcomes) -> tuple[float, float]:
 
 
 def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple[Floats, Floats]:
-    """Return the programme's row of each grid place, and the share of ranks that it represents.
+    """Return the row of each place of a grid, and the share of all ranks nearest to this place.
 
-    If n differs between instances, there is a grid for the smallest n and one for the largest n:
-    mixtures of the rows of both represent any n in between.
+    A place is a true rank or, with a shape, the end j of a uniform distribution on 1..j. Its row
+    holds the probabilities of all outcomes and the mean metric (:class:`Columns`). If n differs
+    between instances, there is a grid for the smallest n and one for the largest n: mixtures of the
+    rows of both represent any n in between.
     """
     parts = [_places(outcomes.samplings, metric, shape) for outcomes in observed.at_extremes]
     rows, lengths = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -360,7 +380,9 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
 def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Fit a mixture to shares with multinomial errors, given the cell probabilities of each place.
 
-    Return the predicted and observed shares in standard errors, the weights, the fitted shares.
+    ``law`` holds these probabilities, (cells, places). Return the predicted shares of each place
+    and the observed shares, both in standard errors; the weights of the places; and the fitted
+    shares of the cells.
     """
     least = cells.floor * cells.size
     chance = np.maximum(cells.share, 1 / cells.size)
@@ -402,7 +424,12 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
 
 
 def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
-    """Return the most likely weights of the places, by Newton steps, each a least-squares fit."""
+    """Return the most likely weights of the places, by Newton steps, each a least-squares fit.
+
+    ``law`` holds the probability of each observed outcome at each place, (places, outcomes);
+    ``share`` is the share of instances with each outcome, and ``size`` the number of instances
+    divided by the design effect.
+    """
     root = np.sqrt(share)
     weights = np.full(len(law), 1 / len(law))
     for _ in range(_STEPS):
@@ -471,7 +498,11 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 def mean_of_some(
     metric: Metric, observed: Outcomes, low: float, high: float, confidence: float
 ) -> tuple[float, float]:
-    """Return an interval of the instances' mean metric, given a range of its expected value."""
+    """Return an interval of the mean metric of the instances, given a range of its expected value.
+
+    The expected value, in ``low``..``high``, is the mean metric of the distribution that the ranks
+    of the instances are drawn from.
+    """
     # The Chernoff-Hoeffding inequality holds for any distribution between ``worst`` and ``best``.
     worst, best = worst_and_best(metric, observed)
     reach = float(np.log(2 / (1 - confidence))) * observed.design_effect / float(observed.total)

@@ -1,9 +1,16 @@
 """Smallest and largest mean metric over a family of rank distributions, by linear programming.
 
 Every rank distribution is a mixture of point masses, and every non-increasing rank distribution is
-a mixture of uniform distributions on 1..j. The *place* of a component of the mixture is its rank,
-or j. The column of a component in the linear programme holds its means of some functions of the
-sampled rank, and of the exact metric.
+a mixture of uniform distributions on 1..j. The words of this module are:
+
+* *component*: a point mass at one rank, or (with a shape) a uniform distribution on the ranks 1..j;
+* *place*: the number that names a component: the rank of a point mass, or the end j of 1..j;
+* *functions*: given functions of the sampled rank, for example the metrics of a printed table, or
+  for each t whether the sampled rank is at most t. Their means must lie in the limits low..high;
+* *row* of a place: the means of all functions, and of the exact metric, under the component. A row
+  is stored as a row of an array, and is a column of the linear programme;
+* *weights*: the unknowns of the programme, which are the shares of the components in the mixture;
+* *cost*: the quantity that the programme minimises, such as the mean metric or its negative.
 
 In a solution, few places have a weight above 0, and the dual values show which other places would
 improve the solution. So the programme begins with few places, and adds improving places until there
@@ -24,18 +31,22 @@ from sampledash.types import Floats, Ints, frozen
 
 Shape = Literal["non-increasing"]
 
-# The rows of all n places are stored if n is at most _EVERY, and if the rows are computed from at
-# most _ROOM probabilities.
+# The rows of all n places (the means under each component) are stored if n is at most _EVERY, and
+# if the rows are computed from at most _ROOM probabilities of sampled ranks.
 _EVERY, _ROOM = 1 << 15, 5 << 20
 _SHARED = 1 << 18  # largest number of entries of an array that is stored for other programmes
 _BLOCK = 1 << 21  # sums over ranks take this many entries at a time, which bounds the memory
 _HEAD = 64  # the places 1.._HEAD are always on the grid
-_RATIO = 1.03  # largest ratio of neighbouring places of the grid, counted from either end
-# Largest step of arcsin(sqrt(p)) between places, times sqrt(m); p is the share of items above.
+# Largest ratio of neighbouring places of the grid, counted from either end of the ranks 1..n.
+_RATIO = 1.03
+# Largest step of arcsin(sqrt(p)) between places, times sqrt(m); p is the share of the candidates
+# that are above the relevant item.
 _STEP = 0.1
 _FIRST = 1 / 8  # the programme begins with a grid this many times as fine, finer for small n
 _MOST = 300  # the programme begins with about this many places at most
-_MORE = 20  # largest number of improving places, in addition to minima, that are added at a time
+# Largest number of improving places that are added at a time, in addition to the local minima of
+# the reduced cost (see ``Columns.price``).
+_MORE = 20
 _FINER = 4  # places to add to the programme are searched for on a grid this many times finer
 _SPLIT = 8  # the search for a minimum divides the ranks between two places into this many parts
 #: Tolerance of the constraints of the dual programme. It limits the error of a computed mean.
@@ -47,18 +58,19 @@ _ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns of the programme: point masses or, with a shape, uniform distributions on 1..j.
+    """The components that can be mixed: point masses or, with a shape, uniform ranks 1..j.
 
-    Methods return each column as a row of an array: the means under one component.
+    A component is a column of the linear programme. Methods return it as a row of an array: the
+    means of all functions, and of the exact metric, under the component.
     """
 
     samplings: tuple[Sampling, ...]
-    #: For each sampling, functions of the sampled rank, (m + 1, functions); if None, one function
-    #: for each sampled rank, whose mean is its probability.
+    #: For each sampling, values of the functions at each sampled rank, (m + 1, functions). If None,
+    #: there is one function per sampled rank, whose mean is the probability of this sampled rank.
     readings: tuple[Floats | None, ...]
     metric: Metric  # exact metric, whose mean is the last entry of a row
     shape: Shape | None
-    joint: bool = False  # whether a row also holds the means of reading * metric and of metric²
+    joint: bool = False  # whether a row also holds the means of function * metric and of metric²
 
     @property
     def n(self) -> int:
@@ -67,12 +79,12 @@ class Columns:
 
     @cached_property
     def grid(self) -> Ints:
-        """Places (ranks, or ends j of 1..j) between which sampled ranks change little."""
+        """Places (ranks, or ends j of 1..j) so close that neighbours have similar rows."""
         return self._grid(1)
 
     @cached_property
     def first(self) -> dict[int, Floats]:
-        """Few places, with which the linear programme begins, and their rows.
+        """Few places (ranks, or ends j), with which the linear programme begins, and their rows.
 
         Programmes add the places of their solutions here, so that the programme of another system
         of the same table is solved faster.
@@ -81,7 +93,11 @@ class Columns:
         return dict(zip(places.tolist(), self.at(places), strict=True))
 
     def _grid(self, finer: float) -> Ints:
-        """Return places between which sampled ranks change little, and both ranks at a cutoff."""
+        """Return places so close that neighbours have similar rows.
+
+        The last rank within the metric's cutoff and the rank after it are among the places. The
+        steps between places are about ``finer`` times smaller than for ``finer`` = 1.
+        """
         n, m, last = self.n, max(s.m for s in self.samplings), self.metric.cut(self.n - 1)
         ratio, step = _RATIO ** (1 / finer), _STEP / np.sqrt(m) / finer
         rising = np.round(np.geomspace(1, n, int(np.log(n) / np.log(ratio)) + 2))
@@ -98,9 +114,9 @@ class Columns:
         return self.n <= _EVERY and self.n * sum(s.m + 1 for s in self.samplings) <= _ROOM
 
     def _rows(self, above: Floats, every: bool = False) -> Floats:
-        """Return a row for a point mass at each rank ``above`` + 1; ranks may be fractions.
+        """Return a row (means of all functions, and the metric) for each rank ``above`` + 1.
 
-        ``every``: these are all n ranks.
+        Ranks may be fractions. ``every``: these are all n ranks.
         """
         parts = []
         for s, reading in zip(self.samplings, self.readings, strict=True):
@@ -114,9 +130,12 @@ class Columns:
         return np.column_stack([*parts, exact])
 
     def _sums(self, first: Ints, last: Ints) -> Floats:
-        """Return sums of rows over ranks first + 1..last, on which the metric must be smooth."""
-        # Half of the usual number of nodes is enough between places of the grid, unless most items
-        # are drawn.
+        """Return sums of rows over ranks first + 1..last, on which the metric must be smooth.
+
+        A sum is computed from the rows of few ranks, the nodes of a Gauss rule.
+        """
+        # Half of the usual number of nodes is enough between places of the grid, unless at least
+        # half of the candidates are drawn.
         size = 8 if all(2 * s.m < s.n for s in self.samplings) else 16
         step = 1 + _BLOCK // (size * sum(s.m + 1 for s in self.samplings))
         sums = []
@@ -127,6 +146,7 @@ class Columns:
 
     @cached_property
     def _sums_to_grid(self) -> Floats:
+        """Sums of the rows of the ranks 1..j, for each place j of the grid."""
         return np.cumsum(self._sums(np.concatenate([[0], self.grid[:-1]]), self.grid), axis=0)
 
     def on_grid(self) -> Floats:
@@ -165,10 +185,11 @@ class Columns:
     def price(self, combination: Floats, level: float) -> tuple[Ints, float]:
         """Return places where ``rows @ combination`` is below ``level``, and the lowest value.
 
-        If no value is below ``level``, the second result is ``level``. The places are the local
-        minima below ``level``, their neighbours, and up to _MORE others below ``level``. If not all
-        rows are stored, and no stored row has a value below ``level``, the search continues between
-        the stored places around each minimum.
+        Such places improve the solution: a place's value minus a dual value is its *reduced cost*
+        (see :meth:`Programme._column_generation`). If no value is below ``level``, the second
+        result is ``level``. The places are the local minima below ``level``, their neighbours, and
+        up to _MORE others below ``level``. If not all rows are stored, and no stored row has a
+        value below ``level``, the search continues between the stored places around each minimum.
         """
         places, rows = self.stored
         values = rows @ combination
@@ -203,19 +224,29 @@ class Columns:
 
 
 def _means(sampling: Sampling, reading: Floats | None, above: Floats) -> Floats:
-    """Return the means of functions of the sampled rank for each number of items above."""
+    """Return the means of the functions in ``reading`` for each number ``above`` of items above.
+
+    If ``reading`` is None, the means are the probabilities of the sampled ranks.
+    """
     return np.vstack([p if reading is None else p @ reading for _, p in sampling.laws(above)])
 
 
 @lru_cache(maxsize=8)
 def _at_every_rank(sampling: Sampling, reading: bytes) -> Floats:
-    """Return the means at all n ranks (read-only): shared by all metrics, shapes and systems."""
+    """Return the means of the functions at all n ranks (read-only).
+
+    All metrics, shapes and systems share the result. ``reading`` holds the bytes of the functions'
+    values, (m + 1, functions), because the keys of a cache must be hashable.
+    """
     table = np.frombuffer(reading).reshape(sampling.m + 1, -1)
     return frozen(_means(sampling, table, np.arange(sampling.n, dtype=np.float64)))
 
 
 class Programme:
-    """Linear programme over mixtures of ``columns`` with all functions' means in low..high."""
+    """Linear programme over mixtures of the components in ``columns``.
+
+    The mean of each function of the sampled rank must lie in the function's limits low..high.
+    """
 
     def __init__(self, columns: Columns, low: Floats, high: Floats) -> None:
         self.columns, self.low, self.high = columns, low, high
@@ -225,7 +256,8 @@ class Programme:
     def mean_range(self, entry: int = -1) -> tuple[float, float] | None:
         """Return the smallest and largest mean of one function, or of the metric (``entry`` = -1).
 
-        Return None if no rank distribution has the means of all functions in low..high.
+        A function's number ``entry`` is its index in a row. Return None if no rank distribution has
+        the means of all functions in low..high.
         """
         costs = np.zeros((2, len(self.low) + 1))
         costs[:, entry] = 1.0, -1.0
@@ -242,7 +274,8 @@ class Programme:
     def nearest(self) -> tuple[Floats, Floats]:
         """Return the functions' means under the distribution whose means are nearest to low..high.
 
-        Also return each distance (their sum is minimal): 0 inside, negative below, positive above.
+        Also return the distance of each mean from its limits: 0 inside, negative below, positive
+        above. The sum of the absolute distances is minimal.
         """
         solution = self._column_generation(np.zeros((1, len(self.low) + 1)), relaxed=True)
         if solution is None:
@@ -255,9 +288,16 @@ class Programme:
     def _column_generation(
         self, costs: Floats, relaxed: bool = False
     ) -> tuple[list[float], Floats] | None:
-        """Return a lower limit of each cost over all places, and the last programme's solution.
+        """Minimise each cost over mixtures of all places (ranks, or ends j of 1..j).
 
-        The solution has a row for each row of ``costs``. Return None if there is no solution.
+        ``costs`` has a row per cost: its factors for the entries of a place's row. The cost of a
+        mixture is the weighted sum of its places' rows, times these factors. ``relaxed`` is as in
+        :meth:`_solved`.
+
+        Return a lower limit of each cost (up to _ENOUGH) for all mixtures that keep the limits of
+        the functions' means, and the solution of the last programme: weights of places, and means,
+        in a row for each cost. Return None if the solver finds no solution with the places that the
+        programme has.
         """
         for round_ in range(_ROUNDS):
             result = self._solved(costs, relaxed)
@@ -267,8 +307,9 @@ class Programme:
             for cost, dual in zip(
                 costs, result.eqlin.marginals.reshape(len(costs), -1), strict=True
             ):
-                # The reduced cost of a place is its row times ``cost`` minus the dual values of the
-                # functions' means, minus the dual value of sum x = 1.
+                # A place improves the solution if its reduced cost is negative: its row times
+                # (``cost`` minus the dual values of the functions' means), minus the dual value of
+                # the equation that the weights x add up to 1.
                 level = dual[-1] - _ENOUGH
                 places, least = self.columns.price(cost - np.append(dual[:-1], 0.0), level)
                 improving.append(places)
@@ -288,10 +329,11 @@ class Programme:
         return (values.sum(axis=1) - limits).tolist(), x
 
     def _solved(self, costs: Floats, relaxed: bool) -> "scipy.optimize.OptimizeResult":
-        """Minimise each cost over weights x and means y: rows'x = y, sum x = 1, low <= y <= high.
+        """Minimise each cost over weights x of the places and means y of the functions.
 
-        ``relaxed`` allows y outside low..high, at a cost equal to the distance. All costs are
-        minimised by one programme, as most of the time is spent in calls of the solver.
+        The constraints are y = rows'x (rows without the metric), sum x = 1 and low <= y <= high.
+        ``relaxed`` allows means rows'x outside low..high, at a cost equal to their distance. All
+        costs are minimised by one programme, as most of the time is spent in calls of the solver.
         """
         size, functions, number = len(self._places), len(self.low), len(costs)
         columns = [self._rows[:, :-1].T, -np.eye(functions)]

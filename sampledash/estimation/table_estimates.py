@@ -55,7 +55,11 @@ FAMILIES = (
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Nodes for sums over the ranks 1..n, with the mean of each metric at each node."""
+    """Nodes for sums over the ranks 1..n, with the mean of each metric at each node.
+
+    A node stands for one rank or several neighbouring ranks. The odds of a rank r, which may lie
+    between two whole ranks, are r / (n + 1 - r).
+    """
 
     weights: Floats  # number of ranks that each node stands for
     before: Floats  # log(odds * m) half a rank before each node; -1e300 at rank 1
@@ -67,7 +71,8 @@ class Nodes:
     def probabilities(self, family: Family, parameters: Floats) -> Floats:
         """Return the probability of the ranks that each node stands for.
 
-        ``parameters`` are a and log b, the two parameters of the family.
+        ``parameters`` are a and log b. In a family of rank distributions, a shifts and b scales the
+        logarithm of the odds of a rank (formula in the module's docstring).
         """
         a, b = parameters[0], np.exp(np.clip(parameters[1], -_FAR, _FAR))
         before, up_to, last = (
@@ -84,7 +89,7 @@ class Nodes:
         return self.probabilities(family, parameters) @ self.means
 
     def changes(self, family: Family, parameters: Floats) -> Floats:
-        """Return the derivatives of :meth:`expected` by both parameters, a and log b.
+        """Return the derivatives of :meth:`expected` by both parameters of the family, a and log b.
 
         The shape is (printed metrics + 1, 2).
         """

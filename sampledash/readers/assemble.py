@@ -374,7 +374,10 @@ def _aligned(
 
 
 def _items(frame: pd.DataFrame) -> NDArray[Any]:
-    """Return the number of rows, which are relevant items, of each instance."""
+    """Return the number of relevant items of each instance: each row is a relevant item.
+
+    An instance that the system lacks has 0.
+    """
     instance = frame["instance"].cat
     return np.bincount(instance.codes, minlength=len(instance.categories))
 

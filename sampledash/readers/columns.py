@@ -304,7 +304,10 @@ def counts(cells: pd.Series[Any], place: Place, what: str) -> Floats | None:
 def classes(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
     """Return texts of :func:`classes_text` as arrays (4, classes), in an array of objects.
 
-    Rows with fewer classes than others get classes without items.
+    A class is a group of negatives with equal sampling weights, or a stratum. Its four numbers are
+    the negatives above the relevant item, those tied with it, all negatives, and the weight or, for
+    a stratum, the number that is drawn (see :class:`~sampledash.RankSet`). Cells with fewer classes
+    than others get classes without items.
     """
     codes, texts = pd.factorize(cells)
     arrays = [*map(_classes, texts), None]  # a blank cell has the code -1
@@ -320,7 +323,10 @@ def classes(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
 
 
 def _classes(text: object) -> Any:
-    """Return the array (4, classes) that a text stands for, or None."""
+    """Return the array (4, classes) that a text stands for, or None if the text is no such array.
+
+    The four rows are described at :func:`classes`.
+    """
     try:
         parts = json.loads(str(text))
         array = np.array(np.broadcast_arrays(*(np.atleast_1d(np.float64(x)) for x in parts)))
@@ -331,6 +337,8 @@ def _classes(text: object) -> Any:
 
 def classes_text(classes: Floats) -> str:
     """Return an array (4, classes) as JSON; one number stands for a list of equal numbers.
+
+    The four rows of the array are described at :func:`classes`.
 
     Examples
     --------

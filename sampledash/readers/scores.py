@@ -35,7 +35,11 @@ _REFUSED = {
 
 
 def refuse_cells(name: str, sizes: Mapping[str, int]) -> None:
-    """Raise an error if there are NaN scores, blank labels or marks other than yes and no."""
+    """Raise an error if there are NaN scores, blank labels or invalid marks of relevant items.
+
+    ``sizes`` maps each kind of fault (a key of _REFUSED) to the number of rows that have it. A mark
+    is invalid if it is neither 1 nor 0, in any spelling that is accepted.
+    """
     for kind, sentence in _REFUSED.items():
         if sizes.get(kind):
             raise ReadError(f"{name}: {sizes[kind]:,} {sentence}")

@@ -205,9 +205,9 @@ def as_markdown(table: pd.DataFrame) -> str:
 
 
 def as_latex(table: pd.DataFrame) -> str:
-    """Write a ``tabular`` with the rules of the LaTeX package booktabs, rounded for print.
+    """Write a LaTeX ``tabular``, with numbers rounded for print.
 
-    Missing values are ``--``.
+    Its horizontal lines are those of the LaTeX package booktabs. Missing values are ``--``.
     """
     columns = printed(table)
     heads = [(column.ours, escape.tex(column.header)) for column in columns]

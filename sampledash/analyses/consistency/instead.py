@@ -121,7 +121,12 @@ def _instances(focus: Focus) -> int:
 
 
 def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a table of all designs at this budget to show, and a table to download."""
+    """Return two tables of all evaluation designs at one budget: one to show, one to download.
+
+    A design is a way to spend the budget, the number of scores per instance and system: see
+    :func:`~sampledash.comparison.designs.designs`. The table to show has formatted means over the
+    systems, and the chance of the marked pair; the other table has a row per design and system.
+    """
     errors, orders = priced.by_price[budget]
     better, worse = focus.ordered(focus.pair)
     marked = orders[(orders["better"] == better) & (orders["worse"] == worse)]

@@ -77,7 +77,9 @@ class TableQuestion(NamedTuple):
     corpus: bool = False  # whether the candidates of the test are a sample of a corpus
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
-        """Return the range of a metric (of row i if i = j), or of the difference of rows i and j.
+        """Return the range of the metric's difference between the systems in rows i and j.
+
+        If i = j, return the range of the metric of the system in row i.
 
         With a ``shape`` of the rank distributions, return None if a row contradicts the shape.
         """

@@ -66,7 +66,8 @@ class Row(NamedTuple):
     name: str
     other: str  # the system that is subtracted; "" for a single system
     free: Range  # range of exact values that the samples allow, without any assumption
-    # Range under the assumption that no rank is rarer than the next worse rank; None if it fails.
+    # Range under the assumption that no rank is rarer than the next worse rank. None if the samples
+    # contradict this assumption, or if m may depend on the drawn negatives.
     falling: Range | None
     value: float | None = None  # estimate of the exact value: the mean of ``readings``
     exact: float | None = None
@@ -114,7 +115,12 @@ class Question:
 
     @property
     def methods(self) -> list[str]:
-        """Estimators that are valid for these ranks; ``TOGETHER`` needs several systems."""
+        """Estimators that are valid for these ranks.
+
+        ``TOGETHER``, which learns the rank distributions of all systems from a common start, needs
+        several systems. It is left out if ``laws.obstacle`` gives a reason why one rank
+        distribution cannot represent all instances.
+        """
         offered = plainer() if self.adaptive else METHODS
         together = len(self.sets) > 1 and not any(laws.obstacle(q.sets) for q in self.readings)
         return [name for name in offered if together or name != TOGETHER]

@@ -48,6 +48,10 @@ def one_draw(metric: Metric, above: int, sampling: Drawing) -> str:
 
 
 def law(metric: Metric, rank: int, sampling: Drawing, p: list[float]) -> str:
-    """Return a sentence on the chance of a sampled rank up to k, or of rank 1 without a cutoff."""
+    """Return a sentence on the chance that the sampled rank is within the metric's cutoff.
+
+    For a metric without a cutoff, the sentence is on the chance of sampled rank 1. ``p`` holds the
+    probabilities of the sampled ranks 1, 2, ...
+    """
     k = metric.cut(sampling.m) or 1
     return say.law(rank, sampling, k, min(1.0, sum(p[:k])))

@@ -34,7 +34,8 @@ from sampledash.types import Ints
 
 N, M, CUTOFFS = 5_000, 999, (1, 5, 10)
 RANGES = "ranges_coco_5k.csv"
-#: Columns of the lower and the upper end of a range -> the shape that the range assumes.
+#: Columns of the lower and the upper end of a range -> the shape of the rank distribution that the
+#: range assumes, or None.
 SHAPES: dict[tuple[str, str], Shape | None] = {
     ("low", "high"): None,
     ("low_if_falling", "high_if_falling"): "non-increasing",
@@ -70,15 +71,16 @@ def ranges() -> pd.DataFrame:
 
 
 def compute_ranges(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return ranges and estimates of the metrics on 5,000 images, given those on 1,000 images.
+    """Return ranges and estimates of the metrics on 5,000 images, given metrics on 1,000 images.
 
     ``rows`` are rows of :func:`systems`.
 
     Returns
     -------
     A row per system and cutoff: ``place``, ``system`` and ``note`` as in ``rows``; the cutoff
-    ``k``; the printed Recall@k ``on_sample`` (1,000 images) and ``on_all`` (5,000); the ends of the
-    two ranges in :data:`SHAPES`; the ``middle`` of the range that assumes a shape; and the
+    ``k``; the printed Recall@k ``on_sample`` (1,000 images) and ``on_all`` (5,000); the ends of two
+    ranges, ``low`` and ``high`` without an assumption, ``low_if_falling`` and ``high_if_falling``
+    if the rank distribution is non-increasing; the ``middle`` of the latter range; and the
     ``estimate`` of :func:`sampledash.estimate_from_table`. All metrics are shares (0 to 1).
     """
     cells = []

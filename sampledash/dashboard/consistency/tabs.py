@@ -1,6 +1,7 @@
 """The tabs of the Consistency page, and its dialog with texts for a paper.
 
-The tabs show how sure the order is, repeated runs, numbers, and alternatives to sampling.
+The tabs show the chance that a run orders two systems as the exact metric does, simulated runs,
+tables (means, changes of the order over m, ranks), and evaluation designs of the same cost.
 """
 
 from functools import partial

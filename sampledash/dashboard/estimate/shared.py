@@ -72,7 +72,11 @@ def bar(
 
 
 def scheme() -> Scheme:
-    """Return the scheme that drew the negatives; a test corpus is drawn without replacement."""
+    """Return the scheme that drew the negatives.
+
+    If the candidates of the test are a sample of a larger corpus, the scheme is always without
+    replacement.
+    """
     return DEFAULT_SCHEME if is_corpus() else state.current().scheme
 
 
