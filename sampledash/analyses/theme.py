@@ -128,17 +128,19 @@ def figure(
     height: int = HEIGHT,
     title: str = "",
     title_color: str | None = None,
-    revision: str = "",
+    revision: str | None = None,
     **layout: Any,
 ) -> Picture:
     """Return a figure of the traces ``data`` in the common look.
 
     Traces should be of types that Plotly draws as SVG, with at most 400 points. The user's changes,
-    such as a zoom, last until ``revision`` changes. ``layout`` holds more of Plotly's layout.
+    such as a zoom, last until ``revision`` changes, by default the title and the x axis. ``layout``
+    holds more of Plotly's layout.
     """
     font = {"size": 16, "color": title_color or look(dark).ink}
     text = f"<b>{title}</b>" if title else ""
-    room = _room(layout.get("xaxis", {}), layout.get("yaxis", {}))
+    across = layout.get("xaxis", {})
+    room = _room(across, layout.get("yaxis", {}))
     margin = {"l": 8, "r": 12, "t": 34, "b": 8} | layout.pop("margin", {})
     return Picture(
         data,
@@ -147,7 +149,7 @@ def figure(
             "template": styles(dark)["template"],
             "height": height,
             "title": {"text": text, "font": font},
-            "uirevision": revision,
+            "uirevision": f"{title} {across.get('range')}" if revision is None else revision,
             "annotations": [],
             "shapes": [],
             **layout,

@@ -132,7 +132,6 @@ def _over(
         title=title,
         shapes=[theme.upright(at, c.ink), *shapes, *shaded],
         annotations=[*names, *triangles],
-        revision=f"{title}-{m_values[-1]}",
         xaxis=theme.rank_axis(int(m_values[-1]), title=_M_AXIS, most=5),
         yaxis=up,
         margin={"t": 54},
@@ -304,7 +303,6 @@ def tiles(
         height=(96 if narrow else 44) + (46 if len(pairs) > 4 else 56) * len(pairs),
         shapes=shapes,
         annotations=annotations,
-        revision="tiles",
         hovermode="closest",
         hoverdistance=-1,  # show the hover text anywhere on a tile, not only near its centre
         margin={"l": 8, "r": 8, "t": 30, "b": 4},
@@ -344,7 +342,6 @@ def distribution(
         data,
         dark=dark,
         height=320,
-        revision="distribution",
         barmode="group",
         showlegend=True,
         bargap=0.15,
@@ -377,7 +374,6 @@ def chances(
         dark=dark,
         xaxis={"title": {"text": "runs that show the true order"}, "range": [-3, 103], **_QUARTERS},
         shapes=[theme.upright(50, c.muted, dash="dot")],
-        revision="chances",
     )
 
 
@@ -396,7 +392,6 @@ def differences(rows: pd.DataFrame, *, dark: bool = False) -> theme.Picture:
         dark=dark,
         xaxis={"title": {"text": title}, "tickformat": ",.2f", "nticks": 6},
         shapes=[theme.upright(0, c.ink)],
-        revision="differences",
     )
 
 
@@ -459,7 +454,6 @@ def chance_over_m(
         height=320,
         shapes=[theme.upright(at, c.ink), wanted],
         showlegend=True,
-        revision=f"chance-{m_values[-1]}",
         xaxis=theme.rank_axis(int(m_values[-1]), title=_M_AXIS, most=5),
         yaxis=theme.percent_axis(title="of runs") | _QUARTERS,
     )
@@ -518,7 +512,6 @@ def histogram(
         title=metric,
         barmode="overlay",
         showlegend=True,
-        revision=f"repeat-{metric}",
         hovermode="closest",
         legend={"x": 1, "xanchor": "right"},
         xaxis=across,

@@ -56,7 +56,6 @@ def expectation(
         height=height,
         title=f"Expected {metric}",
         annotations=names_at(names, colors, np.log10(ranks), y, *ends, height=height - 90),
-        revision=f"correct-{metric}-{ranks[-1]}",
         xaxis=axis,
         yaxis=_percent(low, top),
     )
@@ -89,7 +88,6 @@ def vector(
         dark=dark,
         height=215,
         title=f"Vector for {metric}",
-        revision=f"vector-{metric}-{last}",
         yaxis=_percent(low, top),
         xaxis=theme.rank_axis(last, title="sampled rank", most=5),
     )
@@ -125,7 +123,6 @@ def risks(
         height=40 + 36 * len(rows),
         annotations=marks,
         title=f"√(bias² + variance / {count(instances)}), in %",
-        revision="risks",
         hovermode=False,
         margin={"l": 8, "r": 8, "t": 34, "b": 4},
         xaxis={"visible": False, "range": [0, 1.02]},
@@ -186,7 +183,6 @@ def tradeoff(
         height=height,
         annotations=annotations,
         shapes=shapes,
-        revision=f"tradeoff-{symbol}",
         margin={"t": 24},
         xaxis=theme.log_axis(across, _decades(left, right, 7), written, symbol, form),
         yaxis=theme.log_axis(
@@ -217,7 +213,6 @@ def spectrum(
         shapes=[theme.level(50, theme.look(dark).muted, dash="dot")],
         showlegend=True,
         legend={"x": 1, "xanchor": "right"},
-        revision=f"spectrum-{title}-{most}",
         margin={"t": 60},
         xaxis=theme.rank_axis(most, title="degree of the component", most=4),
         yaxis=theme.percent_axis(title="kept"),

@@ -74,7 +74,6 @@ def expected_curve(
         title_color=color,
         annotations=names_at(names, colors, place(ranks), heights, *ends, **options),
         shapes=shapes,
-        revision=f"{metric}-{ranks[-1]}-{log}",
         **axes,
     )
 
@@ -118,7 +117,6 @@ def family(
         title=str(metric),
         annotations=names,
         shapes=[theme.upright(at, c.muted)],
-        revision=f"family-{metric}-{ranks[-1]}-{log}",
         **axes,
     )
 
@@ -169,7 +167,6 @@ def law(
         annotations=[label | {"yref": "paper", "yanchor": "bottom"}],
         shapes=[theme.upright(mean, c.ink, dash="dot") | {"layer": "above"}],
         bargap=0.15,
-        revision=f"law-{len(p)}",
         xaxis=across,
         yaxis=theme.percent_axis(float(np.maximum(y, bars).max()), title="probability"),
     )
@@ -216,7 +213,6 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> them
         annotations=names,
         hovermode="closest",
         margin={"l": 12, "r": 12, "t": 6, "b": 8},
-        revision=f"catalogue-{n}-True",
         xaxis=theme.rank_axis(n, title=f"the catalogue: {count(n)} items by true rank"),
         yaxis={"visible": False, "range": [-1, 1.6], "fixedrange": True},
     )
@@ -234,7 +230,6 @@ def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> the
         height=260,
         shapes=[theme.upright(at, c.muted)],
         annotations=[name],
-        revision=f"posterior-{ranks[-1]}",
         xaxis=theme.rank_axis(int(ranks[-1])),
         yaxis=theme.percent_axis(100.0, title="probability"),
     )

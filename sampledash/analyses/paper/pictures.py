@@ -51,7 +51,6 @@ def _exact(_: Metric, dark: bool) -> theme.Picture:
         data,
         dark=dark,
         showlegend=True,
-        revision="paper-1",
         xaxis=theme.rank_axis(N),
         yaxis=theme.percent_axis(),
     )
@@ -143,7 +142,6 @@ def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
             height=260,
             title=measure,
             title_color=color,
-            revision=f"missing-{measure}",
             annotations=names,
             showlegend=False,
             xaxis={"title": {"text": "times as often"}, "range": [0.5, MOST_TIMES + 0.5]},
@@ -192,7 +190,6 @@ def on_both(cells: pd.DataFrame, by: str, dark: bool) -> theme.Picture:
         data,
         dark=dark,
         height=110 + _ROW * len(shown),
-        revision=f"on-both-{by}",
         legend={"y": 1 + 30 / (_ROW * len(shown))},
         margin={"t": 96},
         xaxis=axis | {"side": "top", "showgrid": True, "gridcolor": c.grid},
