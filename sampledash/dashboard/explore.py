@@ -136,8 +136,8 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
     for key, numbers in stops.items():
         others = (now.at(key, 0), rank) if key != "rank" else (now,)
         depends = others, q.focus.name, q.top, pinned, dark
-        frames = {number: partial(frame, key, number) for number in numbers}
-        follows.append(live.Follows(key, depends, frames, lines=key != "rank"))
+        draw = partial(frame, key)
+        follows.append(live.Follows(key, depends, numbers, draw, lines=key != "rank"))
     return follows
 
 

@@ -224,12 +224,12 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
 
     follows = []
     for key, numbers in stops.items():
-        frames = {number: partial(frame, key, number) for number in numbers}
         # The frames do not depend on the current position of their slider, so the cache key holds
         # the question at the slider's first position.
         same = at(key, numbers[0])
         depends = same, chip, (s.m, k) if key == "n" else (), pinned, dark
-        follows.append(live.Follows(key, depends, frames, shared=not q.prior.custom))
+        more = {"shared": not q.prior.custom}
+        follows.append(live.Follows(key, depends, numbers, partial(frame, key), **more))
     return follows
 
 
