@@ -184,10 +184,8 @@ def _sentence(result: Result) -> str:
 
 def _drawn(result: Result, dark: bool, before: Before = ()) -> theme.Picture:
     """Return the picture with a panel per metric; pinned curves are behind the current curves."""
-    q = result.question
-    options: dict[str, Any] = {"m": q.sampling.m, "at": q.rank, "log": q.top is None, "dark": dark}
-    options["panels"] = len(q.metrics)
-    every = [pictures.expected_curve(x, result.drawn(x), **options) for x in q.metrics]
+    metrics = result.question.metrics
+    every = [pictures.expected_curve(result, metric, dark=dark) for metric in metrics]
     return theme.behind(theme.beside(every), before)
 
 

@@ -275,5 +275,5 @@ def movielens_curves(
     systems, exact = [x.system for x in sets], [mean(metric, x) for x in sets]
     means = orders.means[np.searchsorted(orders.m_values, grid), :, 0]
     marks: dict[str, Any] = {"at": m, "flips": flips, "wrong": over_m.stretches(known, wrong)}
-    fig = over_m.curves(f"{metric}, {recipe}", grid, systems, means, exact, dark=dark, **marks)
+    fig = over_m.curves(f"{metric}, {recipe}", grid, systems, means, exact, marks, dark=dark)
     return fig, "; ".join(sentences)

@@ -1,11 +1,12 @@
 """Pictures of the Explore page: metrics over the true rank, and distributions of sampled ranks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from sampledash.analyses import theme
+from sampledash.analyses.explore.result import Result
 from sampledash.analyses.line_names import name_at, names_at
 from sampledash.grids import LIMIT
 from sampledash.metrics import Metric
@@ -13,25 +14,15 @@ from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 
 
-def expected_curve(
-    metric: Metric,
-    curves: Sequence[Any],
-    *,
-    m: int,
-    at: int,
-    log: bool = True,
-    panels: int = 1,
-    dark: bool = False,
-) -> theme.Picture:
+def expected_curve(result: Result, metric: Metric, *, dark: bool = False) -> theme.Picture:
     """Draw the exact and the expected sampled metric over the true rank.
 
-    ``curves`` holds up to 400 increasing ranks, and at each rank the exact metric, the expected
-    metric and its standard deviation, which a band shows, as shares (0 to 1). If negatives are
-    drawn by popularity, ``curves`` also holds the expected metric with uniform negatives. The rank
-    ``at`` is marked if it is in ``curves``. If ``log``, the rank axis is logarithmic. ``panels`` is
-    the number of such pictures side by side.
+    A band shows the standard deviation. If negatives are drawn by popularity, the expected metric
+    with uniform negatives is drawn too. The chosen rank is marked if the picture reaches it.
     """
-    (ranks, exact, mean, std, *more), height = curves, 380 if panels <= 3 else 280
+    q, (ranks, exact, mean, std, *more) = result.question, result.drawn(metric)
+    at, log, panels = q.rank, q.top is None, len(q.metrics)
+    height = 380 if panels <= 3 else 280
     # Each panel shows a single sampled metric, so no dash pattern is needed to distinguish metrics.
     c, style = theme.look(dark), theme.metric_line(metric, dark) | {"dash": "solid"}
     color = style["color"]
@@ -45,7 +36,7 @@ def expected_curve(
     data = [
         band,
         theme.curve(*theme.steps(ranks, y_exact), theme.exact_line(dark), "exact"),
-        theme.curve(*theme.steps(ranks, y_mean), style, f"sampled, m = {count(m)},"),
+        theme.curve(*theme.steps(ranks, y_mean), style, f"sampled, m = {count(q.sampling.m)},"),
     ]
     names, heights, colors = ["sampled", "exact"], [y_mean, y_exact], [color, c.ink]
     for uniform in more:

@@ -62,8 +62,8 @@ def _toy(metric: Metric, dark: bool) -> theme.Picture:
     orders = memory.orders((metric,), sets, N - 1, protocol, shared=True)
     means = orders.means[np.searchsorted(orders.m_values, grid), :, 0]
     names, exact = [x.system for x in sets], [mean(metric, x) for x in sets]
-    options: dict[str, Any] = {"at": DRAWN, "dark": dark, "height": _HEIGHT}
-    return consistency.curves(str(metric), grid, names, means, exact, **options)
+    options: Any = names, means, exact, {"at": DRAWN, "wrong": (), "flips": ()}
+    return consistency.curves(str(metric), grid, *options, dark=dark, height=_HEIGHT)
 
 
 def _sampled(metric: Metric, dark: bool) -> theme.Picture:
