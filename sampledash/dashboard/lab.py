@@ -59,7 +59,6 @@ _JOB, _MADE, _SHOWN = "_lab_job", "_lab_made", "_lab_shown"
 _NO_COLUMN = "(none)"
 _ROLES = {"user": "Users", "item": "Items", "rating": "Ratings", "time": "Time"}
 _KEPT: dict[str, Any] = {"persist_state": "session", "width": 140}
-_CONSISTENCY = "sampledash/dashboard/pages/consistency.py"
 _OFTEN = 0.1  # seconds between two updates of the progress bars
 _MOST_LINES = 6  # largest number of systems in the slope chart
 _LONGEST = 11  # longer names of systems are cut
@@ -395,7 +394,7 @@ def _found(trained: Source) -> tuple[Result, int] | None:
     if result is None:
         _exact(trained.sets, None)
         return None
-    x = judged.chosen_metric(result, "Sentence and picture for", hidden=True)
+    x = judged.chosen_metric(result, "Sentence and picture for")
     if problem is None:
         with place:
             judged.say(result, x)
@@ -444,7 +443,7 @@ def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
         options: dict[str, Any] = {"icon": ":material/rule:", "key": "to_consistency"}
         if len(sets) > 1 and st.button("Open in Consistency", **options):
             ranks.hand_over(FILE, file().encode())
-            st.switch_page(_CONSISTENCY, query_params={"source": UPLOAD})
+            page.open_page("consistency", {"source": UPLOAD})
         page.download("Download ranks", file, FILE, "text/csv", key="lab_ranks")
 
 

@@ -99,7 +99,7 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
         name = escaped(result.question.source.name)
         st.caption(f"Dimmed below, the last that could be shown: {name}.")
     with row:
-        x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for", hidden=True)
+        x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for")
         q, defaults = result.question, judged.DEFAULTS
         check = partial(judged.check, q.source)
         pinned = pins.pins(q, check, compute, defaults, lambda x: [str(x.protocol.correction)])

@@ -56,7 +56,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     if prior == OWN:
         given = _prior_choice()
     else:
-        _put_in_address("")
+        state.put_in_address(WEIGHTS, "")
     live.listen()
     _answer(given, defaults)
     live.below(_below)
@@ -267,13 +267,8 @@ def _prior_choice() -> Given | None:
     )
     field = {"height": 120, "placeholder": PLACEHOLDER, "help": about}
     typed = pasted("Weights of the true ranks", key=WEIGHTS, address=WEIGHTS, **field)
-    _put_in_address(typed)
+    state.put_in_address(WEIGHTS, typed if len(typed) <= IN_LINK else "")
     if not typed.strip():
         return None
     make = partial(weights_of_text, typed)
     return lambda n: memory.cached(("weights", typed, n), partial(make, n), shared=False)
-
-
-def _put_in_address(typed: str) -> None:
-    """Put typed weights into the address if they are short; "" removes the weights."""
-    state.put_in_address(WEIGHTS, typed if typed.strip() and len(typed) <= IN_LINK else "")
