@@ -85,7 +85,8 @@ def test_a_thinned_line_keeps_its_corners_and_stays_near():
 
 @pytest.mark.parametrize(("slider", "number"), [("gamma", 0.001), ("m", 20), ("n", 500), ("k", 50)])
 def test_frames_on_correct_hold_what_the_core_says(slider, number):
-    asked = check(state.DEFAULTS, DEFAULTS)
+    now = state.current()
+    asked = check(now.sampling(), now.k, now.gamma, DEFAULTS)
     frame = frames_of(follows_of(slider, correct._follows(asked, (), (), dark=False)), number)
     values = {"n": 10_000, "m": 100, "k": 10, "gamma": 0.1, slider: number}
     sampling = sd.Sampling(values["n"], values["m"], "without-replacement")

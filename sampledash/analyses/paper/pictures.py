@@ -9,7 +9,7 @@ import pandas as pd
 from sampledash.analyses import memory, theme
 from sampledash.analyses.consistency import pictures as consistency
 from sampledash.analyses.correct import pictures as correct
-from sampledash.analyses.correct.result import MOVIELENS, Prior, expected
+from sampledash.analyses.correct.result import MOVIELENS, Prior, fitted
 from sampledash.analyses.explore import pictures as explore
 from sampledash.analyses.explore.result import curves as expected_curves
 from sampledash.analyses.line_names import name_at
@@ -77,7 +77,7 @@ def _corrected(metric: Metric, dark: bool) -> theme.Picture:
     ranks, sampling = rank_grid(N, keep=[10, 11]), Sampling(N, M, WITH)
     names = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
     recipes = [parse_correction(name) for name in names]
-    curves = {x: expected(metric, x, sampling, Prior(), ranks) for x in recipes}
+    curves = {x: fitted(metric, x, sampling, Prior())[0].expected(ranks) for x in recipes}
     options: dict[str, Any] = {"focus": parse_correction("BV 0.1"), "dark": dark, "height": _HEIGHT}
     return correct.expectation(metric, ranks, metric(ranks, N), curves, **options)
 

@@ -131,7 +131,8 @@ def _question(given: Given | None) -> Question:
     chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
     if chosen["prior"] == OWN and given is None:
         raise page.Problem(LACKING, asking=True)
-    q = check({key: state.value(key) for key in state.DEFAULTS}, chosen, given)
+    now = state.current()
+    q = check(now.sampling(), now.k, now.gamma, chosen, given)
     fits = q.metric, q.sampling, q.drawn
     page.require_agreed(fits, q.sampling.m, "up to a minute for each fit")
     return q
