@@ -66,7 +66,7 @@ def ranges() -> pd.DataFrame:
 
     Returns
     -------
-    A row per system and cutoff: ``place``, ``system`` and ``note`` as in :func:`systems`; the cutoff
+    A row per system and cutoff: ``place``, ``system``, ``note`` as in :func:`systems`; the cutoff
     ``k``; the printed Recall@k ``on_sample`` (1,000 images) and ``on_all`` (5,000); the ends of the
     two ranges in :data:`SHAPES`; the ``middle`` of the range that assumes a shape; and the
     ``estimate`` of :func:`sampledash.estimate_from_table`. All metrics are shares (0 to 1).
