@@ -245,8 +245,7 @@ def truths(
 ) -> theme.Picture:
     """Return a figure of each system's exact metric, shown before a lesson reveals the answer."""
     axes = rows(metric, systems, top, dark)
-    data, revision = [ticks(exact, dark)], f"truths-{metric}"
-    return still(data, title, height=HEIGHT - 110, dark=dark, revision=revision, **axes)
+    return still([ticks(exact, dark)], title, height=HEIGHT - 110, dark=dark, **axes)
 
 
 # ------------------------------------------------------------------------------- slope charts
@@ -331,6 +330,5 @@ def slopes(
         gap=30,
         xaxis={**hidden, "range": [-reach, 1 + reach]},
         yaxis={**hidden, "range": [-0.1, 1.4]},
-        revision=f"slopes-{at}",
         margin={"l": 0, "r": 0, "t": 40},
     )

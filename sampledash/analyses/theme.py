@@ -13,10 +13,10 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from string import Template
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,27 +31,9 @@ from sampledash.types import Floats, Ints
 HEIGHT = 360
 
 
-@dataclass(frozen=True)
-class Look:
-    """The colours of all pictures: ``LIGHT`` for light, ``DARK`` for dark backgrounds."""
-
-    ink: str
-    muted: str
-    grid: str
-    paper: str  # background of hover labels
-    page: str  # background of the page
-    blue: str
-    vermillion: str
-    green: str
-    purple: str
-    orange: str
-    # In a picture with a curve for each of several m: colours of the smallest and the largest m.
-    family: Sequence[str]
-
-
 # Colours, and parts of Plotly's layout in which a name such as $ink stands for a colour.
 _STYLES = Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
-LIGHT, DARK = (Look(**json.loads(_STYLES)[name]) for name in ("light", "dark"))
+LIGHT, DARK = (SimpleNamespace(**json.loads(_STYLES)[name]) for name in ("light", "dark"))
 
 _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
@@ -61,8 +43,12 @@ EXACT_DASH = "6px,4px"
 PINNED: dict[str, dict[str, Any]] = json.loads(_STYLES)["pinned"]
 
 
-def look(dark: bool) -> Look:
-    """Return the colours for a dark or a light background."""
+def look(dark: bool) -> SimpleNamespace:
+    """Return the colours for a dark or a light background, by name.
+
+    ``paper`` is the background of hover labels, ``page`` that of the page. ``family`` holds the
+    colours of the smallest and the largest m, if a picture has a curve for each of several m.
+    """
     return DARK if dark else LIGHT
 
 
@@ -128,17 +114,19 @@ def figure(
     height: int = HEIGHT,
     title: str = "",
     title_color: str | None = None,
-    revision: str = "",
+    revision: str | None = None,
     **layout: Any,
 ) -> Picture:
     """Return a figure of the traces ``data`` in the common look.
 
     Traces should be of types that Plotly draws as SVG, with at most 400 points. The user's changes,
-    such as a zoom, last until ``revision`` changes. ``layout`` holds more of Plotly's layout.
+    such as a zoom, last until ``revision`` changes, by default the title and the x axis. ``layout``
+    holds more of Plotly's layout.
     """
     font = {"size": 16, "color": title_color or look(dark).ink}
     text = f"<b>{title}</b>" if title else ""
-    room = _room(layout.get("xaxis", {}), layout.get("yaxis", {}))
+    across = layout.get("xaxis", {})
+    room = _room(across, layout.get("yaxis", {}))
     margin = {"l": 8, "r": 12, "t": 34, "b": 8} | layout.pop("margin", {})
     return Picture(
         data,
@@ -147,7 +135,7 @@ def figure(
             "template": styles(dark)["template"],
             "height": height,
             "title": {"text": text, "font": font},
-            "uirevision": revision,
+            "uirevision": f"{title} {across.get('range')}" if revision is None else revision,
             "annotations": [],
             "shapes": [],
             **layout,

@@ -35,7 +35,7 @@ def audit_files(lists: _File, train: _File | None = None) -> Audit:
     text = limits.kind_of(data, name) == "text" and data.lstrip().startswith(b"(")
     rows = zip(*(_of_text if text else _of_table)(data, name), strict=True)
     instances, positives, places, negatives = (x if x[0] is not None else None for x in rows)
-    opened = train and open_interactions(train[0], name=train[1])
+    opened = train and open_interactions(*train)
     table: Any = opened and opened.interactions
     return audit(negatives, positives, table, instances=instances, places=places)
 

@@ -136,8 +136,8 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
     for key, numbers in stops.items():
         others = (now.at(key, 0), rank) if key != "rank" else (now,)
         depends = others, q.focus.name, q.top, pinned, dark
-        frames = {number: partial(frame, key, number) for number in numbers}
-        follows.append(live.Follows(key, depends, frames, lines=key != "rank"))
+        draw = partial(frame, key)
+        follows.append(live.Follows(key, depends, numbers, draw, lines=key != "rank"))
     return follows
 
 
@@ -184,10 +184,8 @@ def _sentence(result: Result) -> str:
 
 def _drawn(result: Result, dark: bool, before: Before = ()) -> theme.Picture:
     """Return the picture with a panel per metric; pinned curves are behind the current curves."""
-    q = result.question
-    options: dict[str, Any] = {"m": q.sampling.m, "at": q.rank, "log": q.top is None, "dark": dark}
-    options["panels"] = len(q.metrics)
-    every = [pictures.expected_curve(x, result.drawn(x), **options) for x in q.metrics]
+    metrics = result.question.metrics
+    every = [pictures.expected_curve(result, metric, dark=dark) for metric in metrics]
     return theme.behind(theme.beside(every), before)
 
 

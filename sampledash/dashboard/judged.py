@@ -122,10 +122,10 @@ def _explain(source: Source, error: ValueError) -> page.Problem:
     return page.Problem(state.spelled(error), (f"Take m = {count(most)}", take))
 
 
-def chosen_metric(result: Result, label: str, *, hidden: bool = False) -> int:
+def chosen_metric(result: Result, label: str) -> int:
     """Draw the choice of the metric that the main sentence is about; return the metric's index.
 
-    If ``hidden``, only screen readers read the label.
+    Only screen readers read the label.
     """
     metrics = list(map(str, result.metrics))
     shown = str(st.session_state.get("shown", metrics[0]))
@@ -136,7 +136,7 @@ def chosen_metric(result: Result, label: str, *, hidden: bool = False) -> int:
     if len(metrics) == 1:
         return 0
     about = "The first chip of the metrics, until another is chosen here or by a tile of a map."
-    return metrics.index(page.segments(label, metrics, "shown", help=about, hidden=hidden))
+    return metrics.index(page.segments(label, metrics, "shown", help=about, hidden=True))
 
 
 def say(result: Result, x: int, *, dim: bool = False) -> None:

@@ -394,7 +394,7 @@ def _found(trained: Source) -> tuple[Result, int] | None:
     if result is None:
         _exact(trained.sets, None)
         return None
-    x = judged.chosen_metric(result, "Sentence and picture for", hidden=True)
+    x = judged.chosen_metric(result, "Sentence and picture for")
     if problem is None:
         with place:
             judged.say(result, x)
@@ -443,7 +443,7 @@ def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
         options: dict[str, Any] = {"icon": ":material/rule:", "key": "to_consistency"}
         if len(sets) > 1 and st.button("Open in Consistency", **options):
             ranks.hand_over(FILE, file().encode())
-            st.switch_page(page.script("consistency"), query_params={"source": UPLOAD})
+            page.open_page("consistency", {"source": UPLOAD})
         page.download("Download ranks", file, FILE, "text/csv", key="lab_ranks")
 
 

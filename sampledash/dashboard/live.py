@@ -73,8 +73,8 @@ class Follows:
         Key of the number that the slider sets.
     depends
         Everything else that the frames depend on, as a key for the cache.
-    frames
-        Number that the slider sets -> function that makes the frame for this number.
+    numbers, draw
+        The steps of the slider, and a function that makes the frame for one of them.
     lines
         Whether all traces move; if not, only traces of at most two points move.
     shared
@@ -83,7 +83,8 @@ class Follows:
 
     name: str
     depends: Hashable
-    frames: Mapping[Any, Callable[[], Frame]]
+    numbers: Sequence[float]
+    draw: Callable[[Any], Frame]
     lines: bool = True
     shared: bool = True
 
@@ -96,9 +97,9 @@ class Follows:
 
         def make() -> bytes:
             frames = {}
-            for number, draw in self.frames.items():
+            for number in self.numbers:
                 state.give_way()  # stop if the reader has changed a setting
-                frame = draw()
+                frame = self.draw(number)
                 pictures = {x: _moving(fig, self.lines) for x, fig in frame.pictures.items()}
                 frames[number] = {**vars(frame), "pictures": pictures}
             return page.packed({"version": self.version, "frames": frames})

@@ -336,17 +336,9 @@ def metric_chips() -> None:
     chips("Metrics", choices.CHIPS, "metrics", state.DEFAULTS["metrics"], about)
 
 
-def chips(
-    label: str,
-    offered: Iterable[T],
-    key: str,
-    default: list[T],
-    help: str,
-    *,
-    wrap: bool | None = True,
-) -> list[T]:
+def chips(label: str, offered: Iterable[T], key: str, default: list[T], help: str) -> list[T]:
     """Draw buttons to choose several options; return the choice, which the address holds too."""
-    options = bound(key, help, wrap=wrap)
+    options = bound(key, help, wrap=True)
     return st.pills(label, list(offered), selection_mode="multi", default=default, **options)
 
 

@@ -186,7 +186,7 @@ def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
         remedies = [(label, partial(options.update, changes)) for label, changes in ways]
         asking = isinstance(error, MissingCandidates)
         raise page.Problem(state.spelled(error), *remedies, asking=asking) from None
-    st.caption(escaped(say.numbers(reading.summary.numbers)))
+    st.caption(escaped(say.numbers(reading.numbers)))
     _preview(ident, opened, options, reading)
     return reading
 
@@ -218,7 +218,7 @@ def _preview(ident: str, opened: Opened, options: dict[str, Any], reading: Readi
 
     The preview is open at first if it is doubtful how the ranks should be read.
     """
-    doubts = () if reading is None else reading.summary.doubts
+    doubts = () if reading is None else reading.doubts
     st.session_state[_UNSURE] = bool(doubts)
     # Decide only once whether the preview is open at first, so that the preview does not close
     # while the reader edits the options in it.
@@ -227,7 +227,7 @@ def _preview(ident: str, opened: Opened, options: dict[str, Any], reading: Readi
         for doubt in doubts:
             st.warning(escaped(doubt), icon=":material/help:")
         if reading is not None:
-            st.markdown("\n".join(x for file in reading.summary.files for x in file_lines(file)))
+            st.markdown("\n".join(x for file in reading.files for x in file_lines(file)))
         open_ways = {
             "zero_based": options.get("zero_based") or bool(opened.tables),
             "runs": opened.repeated,

@@ -7,7 +7,7 @@ user has seen are no candidates and get the score −inf.
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,17 +34,6 @@ _FEWEST = 16
 _LARGEST = 64 * 2**20
 DIGITS = 5  # decimals of the number of items in a class of weight, which may be a fraction
 _COMPARED = 2**18  # number of scores compared at a time, which fit into the processor's cache
-
-
-class _Counted(NamedTuple):
-    """Counts for each relevant item: best rank, ties, candidates (n), classes and strata."""
-
-    user: Ints
-    rank: Ints
-    ties: Ints
-    n: Ints
-    classes: Floats | None
-    strata: Floats | None
 
 
 def rank(
@@ -117,7 +106,7 @@ def rank(
     if isinstance(weights, str):
         taken = np.bincount(split.training.item, minlength=split.training.n_items)
         weights = popularity(weights, taken)
-    counts = yield from _count(scores_of, held.matrix, seen, held.n_items, weights)
+    user, columns = yield from _count(scores_of, held.matrix, seen, held.n_items, weights)
     facts = {
         "data": split.data[:16],
         "split": split.text + ", validation" * (part == "validation"),
@@ -126,7 +115,7 @@ def rank(
         "seed": "" if seed is None else str(checks.integer("seed", seed, low=0)),
     }
     provenance = "; ".join(f"{what}: {value}" for what, value in facts.items() if value)
-    return _rank_set(system, counts, held.users, provenance)
+    return RankSet(system, **columns, instances=held.users[user], provenance=provenance)
 
 
 def popularity(text: str, taken: ArrayLike) -> Floats:
@@ -217,7 +206,8 @@ def ranks_from_scores(
     labels = np.arange(1, users + 1) if instances is None else checks.labels("instances", instances)
     checks.length("instances", labels, users, f"one label for each of the {users:,} users")
     groups = None if strata is None else _strata_of(strata, wanted)
-    return _rank_set(system, finish(_count(block, wanted, known, items, weights, groups)), labels)
+    user, columns = finish(_count(block, wanted, known, items, weights, groups))
+    return RankSet(system, **columns, instances=labels[user])
 
 
 def read_scores(
@@ -280,8 +270,8 @@ def _count(
     n_items: int,
     weights: ArrayLike | None,
     strata: tuple[Ints, Floats] | None = None,
-) -> Part[_Counted]:
-    """Return the best rank, ties, candidates, classes and strata of each relevant item."""
+) -> Part[tuple[Ints, dict[str, Any]]]:
+    """Return the user, and the columns of a rank set, of each relevant item, sorted by user."""
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = users_of(relevant), relevant.indices.astype(np.int64)
     rank, ties = np.empty((2, len(item)), np.int64)
@@ -330,7 +320,8 @@ def _count(
         rank, ties = draw_shared_ties(user, rank, ties)
     if classes is not None:
         classes[:, :WEIGHT] = classes[:, :WEIGHT].round(DIGITS)
-    return _Counted(user, rank, ties, n, classes, None if strata is None else groups)
+    more = {"classes": classes, "strata": None if strata is None else groups}
+    return user, {"ranks": rank, "n": n, "ties": ties, **more}
 
 
 def _refuse_several(what: str, relevant: csr_array) -> None:
@@ -465,9 +456,3 @@ def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
     pattern = csr_array((np.ones(len(item), np.int8), (user, item)), shape=shape)
     pattern.sum_duplicates()
     return pattern
-
-
-def _rank_set(system: str, counts: _Counted, labels: NDArray[Any], provenance: str = "") -> RankSet:
-    user, rank, ties, n, classes, strata = counts
-    more: dict[str, Any] = {"ties": ties, "classes": classes, "strata": strata}
-    return RankSet(system, rank, n, instances=labels[user], provenance=provenance, **more)

@@ -153,18 +153,11 @@ def read_interactions(
 
 
 def open_interactions(
-    source: limits.PathOrBuffer,
-    *,
-    name: str | None = None,
-    user: str | None = None,
-    item: str | None = None,
-    rating: str | None = None,
-    time: str | None = None,
+    source: limits.PathOrBuffer, name: str | None = None, **columns: str | None
 ) -> OpenedInteractions:
     """Parse a file without selecting interactions; arguments as in :func:`read_interactions`."""
     data, called = limits.load(source, name, _BYTES)
-    columns: Chosen = {"user": user, "item": item, "rating": rating, "time": time}
-    chosen: Chosen = {x: y if y is None else checks.text(x, y) for x, y in columns.items()}
+    chosen: Any = {x: y if y is None else checks.text(x, y) for x, y in columns.items()}
     kind = limits.kind_of(data, called)
     if kind == "array":
         raise ReadError(f"{called} is a numpy array, which names no columns; save a CSV or Parquet")

@@ -91,16 +91,17 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
 
 
 @dataclass(frozen=True)
-class Summary:
-    """Facts about rank sets that were read together, which a page states in a sentence."""
+class Reading:
+    """Rank sets that were read together, and facts about them, which a page states."""
 
+    sets: tuple[RankSet, ...]
     numbers: Mapping[str, Any]  # facts about all rank sets together, by name
     files: tuple[Facts, ...] = ()
     doubts: tuple[str, ...] = ()  # sentences about what may be wrong, for a user to check
 
 
-def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Summary:
-    """Return the summary of rank sets; ``read`` holds further numbers."""
+def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Reading:
+    """Return rank sets with facts about them; ``read`` holds further numbers."""
     cutoffs = [s.largest_cutoff for s in sets if s.largest_cutoff is not None]
     numbers = {
         "systems": tuple(s.system for s in sets),
@@ -118,7 +119,7 @@ def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) 
         "largest_cutoff": min(cutoffs, default=None),  # None if all ranks are known
     }
     doubts = (*(doubt for file in files for doubt in file.doubts), *_doubts(sets))
-    return Summary(numbers | read, tuple(files), doubts)
+    return Reading(tuple(sets), numbers | read, tuple(files), doubts)
 
 
 def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
@@ -141,14 +142,6 @@ def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
         f"The largest rank is {largest:,} of n = {n:,}: are these ranks among sampled negatives? "
         "Only true ranks, among all candidates, can be checked here.",
     ) * (largest <= _SAMPLE)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Rank sets and the summary of the files that they come from."""
-
-    sets: tuple[RankSet, ...]
-    summary: Summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +192,7 @@ class Opened:
         censored: Censored = "refuse",
         systems: Systems | None = None,
     ) -> Reading:
-        """Return rank sets and their summary; :func:`read_rank_sets` explains the options."""
+        """Return rank sets and facts about them; :func:`read_rank_sets` explains the options."""
         checks.choice("censored", censored, get_args(Censored))
         if part := next((part for part in self.tables if part.source.sampled), None):
             raise ReadError(
@@ -218,16 +211,14 @@ class Opened:
             shift = zero_based and part.shifts
             _check_range(part, shift)
             _check_repeats(part, shift)
-        sets = _rank_sets(parts, instances)
         lacking = missing(self.runs)
-        summary = describe(
-            sets,
+        return describe(
+            _rank_sets(parts, instances),
             [part.facts for part in parts],
             zero_based=zero_based,
             censored=0 if lacking is None else lacking.censored,
             relevant=sum(len(part.frame) for part in self.runs),
         )
-        return Reading(tuple(sets), summary)
 
 
 def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:

@@ -1,5 +1,6 @@
 """The public readers of true ranks, of sampled ranks, and of the bundled examples."""
 
+import json
 import os
 from collections.abc import Sequence
 from functools import cache
@@ -372,6 +373,11 @@ def _adaptive(part: Ranks, frame: pd.DataFrame) -> bool | None:
     return bool(values[0])
 
 
+def bundled() -> Traversable:
+    """Return the folder of the package that holds the examples and the templates."""
+    return resources.files("sampledash") / "data"
+
+
 class Example(NamedTuple):
     """A bundled example: the title and text that a page shows, and its file in ``data/``."""
 
@@ -381,37 +387,8 @@ class Example(NamedTuple):
 
 
 #: The bundled examples; ``sampledash/data/README.md`` gives their sources and what to cite.
-EXAMPLES = {
-    "paper-abc": Example(
-        "Three toy recommenders", "A, B and C rank one relevant item in each of five instances.",
-        "paper_abc.csv",
-    ),
-    "movielens-xyz": Example(
-        "MovieLens 1M: X, Y, Z",
-        "Three real recommenders rank the movie each of 6,040 users rated last.",
-        "movielens_xyz.csv",
-    ),
-    "movielens-xyz-ties": Example(
-        "MovieLens 1M with ties",
-        "The same three, with the ties kept: Z leaves 2,623 users' movie tied with others.",
-        "movielens_xyz_ties.csv",
-    ),
-    "movielens-steck": Example(
-        "MovieLens 1M: Table 2 of Steck",
-        "Nine recommenders rank 3,648 movies with 5 stars among all 3,883.",
-        "movielens_steck.csv.gz",
-    ),
-    "ncf": Example(
-        "MovieLens 1M: GMF, MLP",
-        "Two models of He et al. 2017 rank the movie each of 6,040 users rated last.",
-        "ranks_ncf.csv",
-    ),
-}  # fmt: skip
-
-
-def bundled() -> Traversable:
-    """Return the folder of the package that holds the examples and the templates."""
-    return resources.files("sampledash") / "data"
+_WRITTEN = json.loads((bundled() / "examples.json").read_text(encoding="utf-8"))
+EXAMPLES = {name: Example(**row) for name, row in _WRITTEN.items()}
 
 
 def example(name: str) -> list[RankSet]:

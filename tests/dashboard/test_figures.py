@@ -12,8 +12,11 @@ import sampledash as sd
 from sampledash import grids as grid
 from sampledash.analyses import sliding, theme
 from sampledash.analyses.consistency import pictures as consistency
+from sampledash.analyses.consistency import result as verdicts
 from sampledash.analyses.correct import pictures as correct
 from sampledash.analyses.explore import pictures as explore
+from sampledash.analyses.explore.result import Question, compute
+from sampledash.analyses.source import Source
 from sampledash.rank_sets import rank_distribution_at
 
 N, M = 10_000, 100
@@ -117,7 +120,7 @@ def test_curves_show_values_flips_and_the_wrong_stretch_and_tiles_every_pair():
     assert consistency.stretches(np.arange(1, 4), np.zeros(3, dtype=bool)) == []
     m, means = np.array([1, 10, 100]), np.array([[0.5, 0.4], [0.3, 0.35], [0.1, 0.2]])
     given = ("AP", m, ["X", "<i>Y"], means, [0.1, 0.2])
-    fig = consistency.curves(*given, at=10, wrong=[(1, 9)], flips=[10], dark=True)
+    fig = consistency.curves(*given, {"at": 10, "wrong": [(1, 9)], "flips": [10]}, dark=True)
     lines = [t for t in fig.data if t.mode == "lines"]
     assert np.allclose(lines[0].y, [50, 30, 10])
     assert [t.line.dash for t in lines[2:]] == [lines[2].line.dash] * 2 != ["solid"] * 2
@@ -127,12 +130,12 @@ def test_curves_show_values_flips_and_the_wrong_stretch_and_tiles_every_pair():
     assert "&lt;i&gt;Y" in html
     assert "<i>" not in html
     assert fig.data[0].line.color in html
-    verdict = sd.verdict(["AP", "AUC"], sd.example("paper-abc"), 99).assign(pair=[0, 1, 2] * 2)
-    table = verdict.astype(object).where(verdict.notna(), None).to_dict("records")
-    names = ["A, B", "A, C", "<i>B, C"]
-    fig = consistency.tiles(table, names, m_max=99, focus=(1, 2))
-    assert len(fig.layout.annotations) == len(table) == 6
-    assert list(fig.layout.yaxis.ticktext) == names
+    asked = tuple(map(sd.parse_metric, ("AP", "AUC")))
+    question = verdicts.Question(Source(tuple(sd.example("paper-abc")), "abc", True), asked, 99, {})
+    result = verdicts.compute(question)
+    fig = consistency.tile_map(result, [0, 1, 2], verdicts.Focus(result, 1, 2))
+    assert len(fig.layout.annotations) == 6
+    assert list(fig.layout.yaxis.ticktext) == ["A, B", "A, C", "B, C"]
     x, y, told = fig.data[0].x, fig.data[0].y, fig.data[0].customdata
     assert list(dict(zip(zip(x, y, strict=True), told, strict=True))[1, 2]) == ["AUC", 2]
     marked = [s for s in fig.layout.shapes if s.line.width > 2]
@@ -233,8 +236,7 @@ def test_a_cutoff_is_a_step_in_every_picture_over_ranks(name: str, k: int) -> No
     metric, sampling = sd.metric(name, k=k), sd.Sampling(2000, 400, "without-replacement")
     ranks = grid.rank_grid(sampling.n, keep=grid.jumps(sampling, metric))
     exact, mean = metric(ranks, sampling.n), sd.expected(metric, ranks, sampling)
-    none = np.zeros(len(ranks))
-    fig = explore.expected_curve(metric, (ranks, exact, mean, none), m=400, at=7)
+    fig = explore.expected_curve(compute(Question((metric,), sampling, 7, None, metric)), metric)
     assert [upright(named(fig, x), k) for x in ("exact", "sampled, m = 400,")] == [True, False]
     line = named(fig, "exact").line
     assert (line.dash, line.color) == (theme.EXACT_DASH, theme.LIGHT.ink)

@@ -61,14 +61,16 @@ def test_frames_on_explore_hold_what_the_core_says(slider, number):
 
 def test_frames_of_the_rank_move_points_alone_and_are_of_one_question():
     follows = follows_of("rank", page._follows(QUESTION, (), (), dark=False))
-    assert max(follows.frames) == 10_000  # n
+    assert max(follows.numbers) == 10_000  # n
     traces = frames_of(follows, 500)["pictures"][page.PICTURE]["traces"]
     assert traces[8:11] == [None] * 3
     sampling = sd.Sampling(10_000, 100, "without-replacement")
     expected = 100 * float(sd.expected("AP", 500, sampling))
     exact = 100 * float(sd.metric("AP")(500, 10_000))
     assert traces[11] == [[500, 500], pytest.approx([expected, exact], rel=1e-5)]
-    one, other = (live.Follows("m", depends, dict).version for depends in (("n", 10), ("n", 11)))
+    one, other = (
+        live.Follows("m", depends, (), dict).version for depends in (("n", 10), ("n", 11))
+    )
     assert one != other
 
 
@@ -83,7 +85,8 @@ def test_a_thinned_line_keeps_its_corners_and_stays_near():
 
 @pytest.mark.parametrize(("slider", "number"), [("gamma", 0.001), ("m", 20), ("n", 500), ("k", 50)])
 def test_frames_on_correct_hold_what_the_core_says(slider, number):
-    asked = check(state.DEFAULTS, DEFAULTS)
+    now = state.current()
+    asked = check(now.sampling(), now.k, now.gamma, DEFAULTS)
     frame = frames_of(follows_of(slider, correct._follows(asked, (), (), dark=False)), number)
     values = {"n": 10_000, "m": 100, "k": 10, "gamma": 0.1, slider: number}
     sampling = sd.Sampling(values["n"], values["m"], "without-replacement")
@@ -112,9 +115,9 @@ def test_frames_of_m_keep_the_metric_of_the_sentence_and_say_what_the_others_are
     result = compute(Question(source, asked, 100, {"scheme": "without-replacement"}))
     for x in (0, 2):
         focus = Focus(result, x, 0)
-        frames = consistency._follows(focus, (), (), pictures.DIFFERENCE, dark=False).frames
+        follows = consistency._follows(focus, (), (), pictures.DIFFERENCE, dark=False)
         for m in (1, 1_000):
-            texts = frames[m]().texts
+            texts = follows.draw(m).texts
             (said,), (others,) = (texts[at] for at in (HEADLINE, f".st-key-{judged.OTHERS} p"))
             assert f"{m:,} negative{'s' * (m > 1)} {asked[x]}" in said[2]
             rows = sd.verdict(asked, source.sets, m, scheme="without-replacement")
@@ -144,7 +147,7 @@ def test_what_follows_is_of_the_picture_it_moves(view):
         focus = Focus(result, 0, result.worst_pair(0))
         follows = consistency._follows(focus, (), (), view, dark=False)
         drawn.add(follows.depends)
-        frame = follows.frames[100]()
+        frame = follows.draw(100)
         own = pictures.tile_map(result, focus.tile_pairs, focus, dark=False).as_written()["layout"]
         moved = frame.pictures[consistency.TILES].as_written()["layout"]
         assert moved["yaxis"]["ticktext"] == own["yaxis"]["ticktext"]

@@ -21,7 +21,21 @@ near = partial(pytest.approx, abs=5e-4)  # a tenth of a percent, as printed
 
 
 def test_the_shipped_ranges_are_those_of_the_shipped_numbers():
-    pd.testing.assert_frame_equal(cells(), wild.compute_ranges(wild.systems()), rtol=0, atol=1e-9)
+    rows = []
+    for row in wild.systems().to_dict("records"):
+        printed = {f"R@{k}": round(row[f"r{k}_1k"] / 100, 3) for k in wild.CUTOFFS}
+        for k, (metric, value) in zip(wild.CUTOFFS, printed.items(), strict=True):
+            given = metric, printed, wild.N, wild.M, 3
+            ends = {"estimate": sd.estimate_from_table(*given).value}
+            for names, shape in wild.SHAPES.items():
+                ends |= dict(zip(names, sd.bounds_from_table(*given, shape=shape), strict=True))
+            known = {name: row[name] for name in ("place", "system", "note")} | {"k": k}
+            on_all = round(row[f"r{k}_5k"] / 100, 3)
+            rows.append({**known, "on_sample": value, "on_all": on_all, **ends})
+    table = pd.DataFrame(rows)
+    table["middle"] = table[["low_if_falling", "high_if_falling"]].mean(axis=1)
+    # ``table.to_csv(path, index=False, lineterminator="\n")`` wrote the file.
+    pd.testing.assert_frame_equal(cells(), table, rtol=0, atol=1e-9)
 
 
 def test_ranges_hold_and_pairs_that_they_decide_are_printed_in_that_order():

@@ -40,7 +40,7 @@ def sampled(content: str | bytes, **options: Any):
 
 
 def summary(content: str, name: str = "r.csv", **options: Any):
-    return open_sources(buffer(content), name=name).read(**options).summary
+    return open_sources(buffer(content), name=name).read(**options)
 
 
 def ranks_of(sets):

@@ -148,7 +148,7 @@ def test_what_was_understood_and_done_is_told():
     (wide,) = summary("user\tA\tcomment\tB\nu\t3\tfine\t1\n", n=9).files
     assert (wide.kind, wide.ignored) == ("TSV", ("comment",))
     assert wide.columns[1:] == (("A", "ranks of this system"), ("B", "ranks of this system"))
-    assert open_text("A: 1 2; n = 9").read().summary.files[0].kind == "typed ranks"
+    assert open_text("A: 1 2; n = 9").read().files[0].kind == "typed ranks"
     found = summary("rank,count,seed\n0,2,5\n4,0,5\n3,1,5\n4,0,5\n", n=9, zero_based=True)
     assert (found.numbers["zero_based"], found.numbers["has_counts"]) == (True, True)
     assert set(found.files[0].notes) == {

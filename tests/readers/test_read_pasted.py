@@ -116,7 +116,7 @@ def test_typed_text_names_systems_or_is_a_table(text, ranks, n):
         sets = sd.parse_rank_text(text, n=given)
         assert ranks_of(sets) == ranks
         assert {size for one in sets for size in one.n.tolist()} == {n or given}
-    doubts = open_text(text).read(n=99).summary.doubts
+    doubts = open_text(text).read(n=99).doubts
     said = "m = 5 is not used: true ranks are those among all candidates"
     assert [doubt for doubt in doubts if "m = 5" in doubt] == [said] * ("m = 5" in text)
 

@@ -83,7 +83,7 @@ def test_n_may_lack_in_one_file():
     both = files(a_csv=SINGLE_N, b_csv=BARE, c_csv=SINGLE_N.replace("X", "W").replace("Y", "V"))
     reading = open_sources(**both).read()
     assert [set(ranks.n.tolist()) for ranks in reading.sets] == [{900}] * 5
-    (note,) = reading.summary.files[1].notes
+    (note,) = reading.files[1].notes
     assert note == "n is taken from a.csv and c.csv: this file does not say it."
 
 
@@ -94,7 +94,7 @@ def test_ties_weights_counts_and_ranks_from_0_in_one_file_only():
     assert counted.n_instances == 2
     both = files(a_csv=A.replace("8,8", "7,8"), b_csv=B.replace("v,2", "v,0"))
     assert open_sources(**both).systems() == {"X": 2, "Y": 2, "Z": 2}
-    doubts = open_sources(**both).read(zero_based=True).summary.doubts
+    doubts = open_sources(**both).read(zero_based=True).doubts
     assert doubts == ("No rank of a.csv is 0, though ranks are said to count from 0.",)
 
 

@@ -233,8 +233,7 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
                 assert sorted(ranks.ranks[here][late]) == [*range(depth + 1, depth + lacks + 1)]
                 rows = [row for row, beyond in zip(rows, late, strict=True) if not beyond]
             in_blocks(rows, blocks + [(depth + 1, n - depth)] * lacks * (censored == "tied"))
-        summary = reading.summary
-        assert [summary.numbers[x] for x in ("censored", "relevant")] == [missed, total]
+        assert [reading.numbers[x] for x in ("censored", "relevant")] == [missed, total]
         if len(tags) > 1:
             continue
         absent = len({query for (_, query), row in lists.items() if not row[0]})
@@ -244,7 +243,7 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
             f"{number(absent, 'query')} of my.qrels that some system of XY.run does not": absent,
             f"{number(len(left), 'query')} left out, in which some run misses": len(left),
         }
-        first, *notes = summary.files[0].notes
+        first, *notes = reading.files[0].notes
         assert ("as trec_eval" in first) == (kind is np.float32)
         beginnings = [beginning for beginning, size in wanted.items() if size]
         assert [x[: len(y)] for x, y in zip(notes, beginnings, strict=True)] == beginnings
@@ -336,7 +335,7 @@ def test_columns_that_are_not_read_are_named():
     texts = files(l_csv=listed, test_csv="user,item,rating,time\nann,c,5,1\n")
     reading = open_sources(**texts).read(n=9)
     assert ranks_of(reading.sets) == {"l": [2]}
-    (facts,) = reading.summary.files
+    (facts,) = reading.files
     assert facts.columns == (("user", "instance"), ("item", "relevant or not"), ("score", ORDER))
     assert facts.ignored == ("sku", "rank", "note")
 

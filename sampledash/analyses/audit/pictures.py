@@ -45,7 +45,6 @@ def drawn(result: Audit, *, dark: bool = False) -> theme.Picture:
         [theme.bars(x, times.to_numpy(), "drawn", **look)],
         dark=dark,
         hovermode="closest",
-        revision=f"audit-{len(x)}",
         shapes=[*bands, theme.level(1, c.ink, dash=theme.EXACT_DASH)],
         xaxis=ticks | {"title": {"text": title}},
         yaxis={"range": [0, 1.1 * max(times.max(), 1 + half.max())], "ticksuffix": " ×"}

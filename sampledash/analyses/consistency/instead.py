@@ -201,7 +201,6 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
         title=f"Error of {focus.metric} against its price",
         annotations=notes,
         shapes=[theme.upright(budget, c.ink)],
-        revision=f"designs-{focus.metric}",
         xaxis=theme.log_axis(ends, budgets, short_count, "scores per instance"),
         yaxis=theme.log_axis(up, ticks, "{:g} %".format, "off by"),
     )

@@ -75,19 +75,17 @@ def curves(
     systems: Sequence[str],
     means: Floats,
     exact: Sequence[float] | Floats,
+    marks: Mapping[str, Any],
     *,
-    at: int,
-    wrong: Sequence[tuple[int, int]] = (),
-    flips: Sequence[int] = (),
     dark: bool = False,
     height: int = theme.HEIGHT,
 ) -> theme.Picture:
     """Draw the expected sampled metric of each system over m.
 
     Figures 2 and 6 of Krichene & Rendle are such pictures. ``means`` has shape (m_values, systems).
-    Dashed lines show the ``exact`` metrics. A vertical line marks m = ``at``, triangles mark
-    ``flips``, the m at which a pair changes order, and shading marks the ranges of m (first, last)
-    in which this order is ``wrong``.
+    Dashed lines show the ``exact`` metrics. In ``marks``, "at" is the m of a vertical line, "flips"
+    are the m at which a pair changes order (triangles), and "wrong" are the ranges of m (first,
+    last) in which this order is wrong (shading).
     """
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
     ends, dashed = [1, int(m_values[-1])], theme.exact_line(dark, 1.2)
@@ -98,7 +96,6 @@ def curves(
         for system, x, line in zip(systems, truth, lines, strict=True)
     ]
     up = theme.percent_axis(max(float(y.max()), max(truth)))
-    marks = {"at": at, "wrong": wrong, "flips": flips}
     return _over(m_values, data, metric, up, marks, dark=dark, height=height)
 
 
@@ -132,7 +129,6 @@ def _over(
         title=title,
         shapes=[theme.upright(at, c.ink), *shapes, *shaded],
         annotations=[*names, *triangles],
-        revision=f"{title}-{m_values[-1]}",
         xaxis=theme.rank_axis(int(m_values[-1]), title=_M_AXIS, most=5),
         yaxis=up,
         margin={"t": 54},
@@ -174,7 +170,7 @@ def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
     exact = r.exact[systems, x]
     grid, means, marks = _over_m(focus, x)
     metric, names = str(r.metrics[x]), [r.systems[s] for s in systems]
-    return curves(metric, grid, names, means[:, systems], exact, dark=dark, height=CURVE, **marks)
+    return curves(metric, grid, names, means[:, systems], exact, marks, dark=dark, height=CURVE)
 
 
 def difference(focus: Focus, *, dark: bool) -> theme.Picture:
@@ -242,43 +238,28 @@ def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
     return say.legend(lines, theme.look(dark).ink, more)
 
 
-def tile_map(
-    r: Result, pairs: list[int], focus: Focus | None = None, *, dark: bool
-) -> theme.Picture:
-    """Draw a tile for each of ``pairs`` and each metric; the tile in ``focus`` is marked."""
-    rows = [row for x in range(len(r.metrics)) for row in r.rows(x, pairs)]
-    names = [pair_name(*r.names(pair)) for pair in pairs]
-    marked = (focus.x, pairs.index(focus.pair)) if focus else None
-    return tiles(rows, names, m_max=r.m_max, focus=marked, dark=dark)
-
-
 def badge(state: str, dark: bool) -> dict[str, str]:
     """Return the CSS colours of a badge that names the state of a pair, such as ``"right"``."""
     hue = getattr(theme.look(dark), _STATE[state])
     return {"color": hue, "backgroundColor": theme.faded(hue, 0.1)}
 
 
-def tiles(
-    verdict: Sequence[Mapping[str, Any]],
-    pairs: Sequence[str],
-    *,
-    m_max: int,
-    focus: tuple[int, int] | None = None,
-    dark: bool = False,
+def tile_map(
+    r: Result, pairs: list[int], focus: Focus | None = None, *, dark: bool = False
 ) -> theme.Picture:
     """Draw tiles, a row per pair and a column per metric, that show the state of each pair.
 
-    ``verdict`` has an entry per tile: all ``pairs`` by the first metric, then by the second, and so
-    on. The ``pair`` of an entry is the number that a click on the tile reports; ``right_from`` is
-    the m from which the order is right, or None. ``focus`` is (column, row) of the marked tile.
+    A click on a tile reports its metric and the number of its pair. The tile in ``focus`` is
+    marked.
     """
-    c = theme.look(dark)
-    metrics = list(dict.fromkeys(row["metric"] for row in verdict))
-    narrow = len(metrics) > WIDE
+    c, metrics = theme.look(dark), list(map(str, r.metrics))
+    verdict = [row for x in range(len(metrics)) for row in r.rows(x, pairs)]
+    narrow, m_max = len(metrics) > WIDE, r.m_max
+    in_focus = (focus.x, pairs.index(focus.pair)) if focus else None
     places = [divmod(place, len(pairs)) for place in range(len(verdict))]
     shapes, annotations = [], []
     for (x, y), row in zip(places, verdict, strict=True):
-        hue, marked = getattr(c, _STATE[row["state"]]), focus == (x, y)
+        hue, marked = getattr(c, _STATE[row["state"]]), in_focus == (x, y)
         edge = {"color": c.ink if marked else hue, "width": 2.5 if marked else 1.5}
         fill = theme.faded(hue, 0.34 if marked else 0.2)
         tile_at = x - 0.48, x + 0.48, y - 0.46, y + 0.46
@@ -304,12 +285,11 @@ def tiles(
         height=(96 if narrow else 44) + (46 if len(pairs) > 4 else 56) * len(pairs),
         shapes=shapes,
         annotations=annotations,
-        revision="tiles",
         hovermode="closest",
         hoverdistance=-1,  # show the hover text anywhere on a tile, not only near its centre
         margin={"l": 8, "r": 8, "t": 30, "b": 4},
         xaxis=bare | theme.rows_axis(metrics, c.ink, 13 if narrow else 14) | above,
-        yaxis=bare | theme.rows_axis(pairs, c.ink),
+        yaxis=bare | theme.rows_axis([pair_name(*r.names(pair)) for pair in pairs], c.ink),
     )
 
 
@@ -344,7 +324,6 @@ def distribution(
         data,
         dark=dark,
         height=320,
-        revision="distribution",
         barmode="group",
         showlegend=True,
         bargap=0.15,
@@ -377,7 +356,6 @@ def chances(
         dark=dark,
         xaxis={"title": {"text": "runs that show the true order"}, "range": [-3, 103], **_QUARTERS},
         shapes=[theme.upright(50, c.muted, dash="dot")],
-        revision="chances",
     )
 
 
@@ -396,7 +374,6 @@ def differences(rows: pd.DataFrame, *, dark: bool = False) -> theme.Picture:
         dark=dark,
         xaxis={"title": {"text": title}, "tickformat": ",.2f", "nticks": 6},
         shapes=[theme.upright(0, c.ink)],
-        revision="differences",
     )
 
 
@@ -459,7 +436,6 @@ def chance_over_m(
         height=320,
         shapes=[theme.upright(at, c.ink), wanted],
         showlegend=True,
-        revision=f"chance-{m_values[-1]}",
         xaxis=theme.rank_axis(int(m_values[-1]), title=_M_AXIS, most=5),
         yaxis=theme.percent_axis(title="of runs") | _QUARTERS,
     )
@@ -518,7 +494,6 @@ def histogram(
         title=metric,
         barmode="overlay",
         showlegend=True,
-        revision=f"repeat-{metric}",
         hovermode="closest",
         legend={"x": 1, "xanchor": "right"},
         xaxis=across,

@@ -56,7 +56,6 @@ def expectation(
         height=height,
         title=f"Expected {metric}",
         annotations=names_at(names, colors, np.log10(ranks), y, *ends, height=height - 90),
-        revision=f"correct-{metric}-{ranks[-1]}",
         xaxis=axis,
         yaxis=_percent(low, top),
     )
@@ -89,7 +88,6 @@ def vector(
         dark=dark,
         height=215,
         title=f"Vector for {metric}",
-        revision=f"vector-{metric}-{last}",
         yaxis=_percent(low, top),
         xaxis=theme.rank_axis(last, title="sampled rank", most=5),
     )
@@ -125,7 +123,6 @@ def risks(
         height=40 + 36 * len(rows),
         annotations=marks,
         title=f"√(bias² + variance / {count(instances)}), in %",
-        revision="risks",
         hovermode=False,
         margin={"l": 8, "r": 8, "t": 34, "b": 4},
         xaxis={"visible": False, "range": [0, 1.02]},
@@ -167,10 +164,8 @@ def tradeoff(
     across = [left - 0.03, right + 0.03]
     if symbol == "γ":
         across.reverse()
-    up, clear = np.log10([low, top]).tolist(), np.log10(list(marks.values())).tolist()
-    options: dict[str, Any] = {"height": height - 75, "clear": clear}
-    heights = list(map(np.log10, lines))
-    annotations = names_at(names, colors, np.log10(x), heights, across, up, **options)
+    up, heights = np.log10([low, top]).tolist(), list(map(np.log10, lines))
+    annotations = names_at(names, colors, np.log10(x), heights, across, up, height=height - 75)
     shapes = []
     for text, at in marks.items():
         if x.min() <= at <= x.max():
@@ -186,7 +181,6 @@ def tradeoff(
         height=height,
         annotations=annotations,
         shapes=shapes,
-        revision=f"tradeoff-{symbol}",
         margin={"t": 24},
         xaxis=theme.log_axis(across, _decades(left, right, 7), written, symbol, form),
         yaxis=theme.log_axis(
@@ -217,7 +211,6 @@ def spectrum(
         shapes=[theme.level(50, theme.look(dark).muted, dash="dot")],
         showlegend=True,
         legend={"x": 1, "xanchor": "right"},
-        revision=f"spectrum-{title}-{most}",
         margin={"t": 60},
         xaxis=theme.rank_axis(most, title="degree of the component", most=4),
         yaxis=theme.percent_axis(title="kept"),
@@ -280,5 +273,5 @@ def movielens_curves(
     systems, exact = [x.system for x in sets], [mean(metric, x) for x in sets]
     means = orders.means[np.searchsorted(orders.m_values, grid), :, 0]
     marks: dict[str, Any] = {"at": m, "flips": flips, "wrong": over_m.stretches(known, wrong)}
-    fig = over_m.curves(f"{metric}, {recipe}", grid, systems, means, exact, dark=dark, **marks)
+    fig = over_m.curves(f"{metric}, {recipe}", grid, systems, means, exact, marks, dark=dark)
     return fig, "; ".join(sentences)

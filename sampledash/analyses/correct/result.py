@@ -22,7 +22,6 @@ from sampledash.readers.files import example
 from sampledash.report.numbers import count, gamma
 from sampledash.rows import Live
 from sampledash.sampling import Sampling
-from sampledash.schemes import SCHEMES
 from sampledash.spectral import retained
 from sampledash.types import Floats, Ints, Progress
 
@@ -115,17 +114,6 @@ def fitted(
     return memory.cached(("fitted", metric, recipe, sampling, prior), make, shared=not prior.custom)
 
 
-def expected(
-    metric: Metric, recipe: Correction, sampling: Sampling, prior: Prior, ranks: Ints
-) -> Floats:
-    """Return the expected value of the corrected metric at each true rank."""
-    return memory.cached(
-        ("expected", metric, recipe, sampling, prior, ranks.tobytes()),
-        lambda: fitted(metric, recipe, sampling, prior)[0].expected(ranks),
-        shared=not prior.custom,
-    )
-
-
 @dataclass(frozen=True)
 class Question:
     """The checked settings on which all results of the page depend."""
@@ -164,24 +152,25 @@ class Question:
 
     def expected(self, recipe: Correction) -> Floats:
         """Return the expected value of the corrected metric at each of :attr:`ranks`."""
-        return expected(self.metric, recipe, self.sampling, self.prior, self.ranks)
+        key = "expected", self.metric, recipe, self.sampling, self.prior, self.ranks.tobytes()
+        shared = not self.prior.custom
+        return memory.cached(key, lambda: self.fit(recipe).expected(self.ranks), shared=shared)
 
 
 def check(
-    shared: Mapping[str, Any],
+    sampling: Sampling,
+    k: int,
+    weight: float,
     chosen: Mapping[str, Any],
     custom: Callable[[int], Floats] | None = None,
 ) -> Question:
     """Check the settings and return them as a question; raise ValueError if invalid.
 
+    ``k`` is the cutoff of metrics that have one, and ``weight`` is γ.
     ``chosen`` are settings of ``OFFERED``; ``custom(n)`` returns the user's weights of the ranks.
     """
-    k, weight = int(shared["k"]), float(shared["gamma"])
-    metric = choices.chip_metric(chosen["metric"], k, int(shared["n"]))
+    metric = choices.chip_metric(chosen["metric"], k, sampling.n)
     recipes = {label: labelled(label, weight) for label in LABELS}
-    scheme = choices.SCHEMES[shared["scheme"]]
-    odds = SCHEMES[scheme].odds(float(shared["odds"]))
-    sampling = Sampling(int(shared["n"]), int(shared["m"]), scheme, odds)
     if sampling.m > MOST:
         raise ValueError(
             f"m = {sampling.m} is more than this page fits: take m ≤ {MOST}, "

@@ -48,7 +48,6 @@ def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> theme.Pict
         dark=dark,
         height=96 + _ROW * len(rows),
         barmode="overlay",
-        revision=f"ranges-{title}-{len(rows)}",
         hovermode="closest",
         margin={"l": 8, "r": 16, "t": 8, "b": 8},
         xaxis=axis | {"showgrid": True, "gridcolor": c.grid},
@@ -73,7 +72,6 @@ def ranks_below(
         dark=dark,
         height=340,
         showlegend=True,
-        revision=f"below-{ranks[-1]}",
         xaxis=theme.rank_axis(int(ranks[-1])),
         yaxis=theme.percent_axis(title="of relevant items up to it"),
     )
@@ -109,7 +107,6 @@ def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> theme.Pictu
         dark=dark,
         height=330,
         showlegend=True,
-        revision="errors-over-gamma",
         legend={"y": 1.08},
         margin={"t": 48},
         shapes=[theme.upright(at, color) for at, _, color in marks],

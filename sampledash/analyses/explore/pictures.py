@@ -1,11 +1,12 @@
 """Pictures of the Explore page: metrics over the true rank, and distributions of sampled ranks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from sampledash.analyses import theme
+from sampledash.analyses.explore.result import Result
 from sampledash.analyses.line_names import name_at, names_at
 from sampledash.grids import LIMIT
 from sampledash.metrics import Metric
@@ -13,25 +14,15 @@ from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 
 
-def expected_curve(
-    metric: Metric,
-    curves: Sequence[Any],
-    *,
-    m: int,
-    at: int,
-    log: bool = True,
-    panels: int = 1,
-    dark: bool = False,
-) -> theme.Picture:
+def expected_curve(result: Result, metric: Metric, *, dark: bool = False) -> theme.Picture:
     """Draw the exact and the expected sampled metric over the true rank.
 
-    ``curves`` holds up to 400 increasing ranks, and at each rank the exact metric, the expected
-    metric and its standard deviation, which a band shows, as shares (0 to 1). If negatives are
-    drawn by popularity, ``curves`` also holds the expected metric with uniform negatives. The rank
-    ``at`` is marked if it is in ``curves``. If ``log``, the rank axis is logarithmic. ``panels`` is
-    the number of such pictures side by side.
+    A band shows the standard deviation. If negatives are drawn by popularity, the expected metric
+    with uniform negatives is drawn too. The chosen rank is marked if the picture reaches it.
     """
-    (ranks, exact, mean, std, *more), height = curves, 380 if panels <= 3 else 280
+    q, (ranks, exact, mean, std, *more) = result.question, result.drawn(metric)
+    at, log, panels = q.rank, q.top is None, len(q.metrics)
+    height = 380 if panels <= 3 else 280
     # Each panel shows a single sampled metric, so no dash pattern is needed to distinguish metrics.
     c, style = theme.look(dark), theme.metric_line(metric, dark) | {"dash": "solid"}
     color = style["color"]
@@ -45,7 +36,7 @@ def expected_curve(
     data = [
         band,
         theme.curve(*theme.steps(ranks, y_exact), theme.exact_line(dark), "exact"),
-        theme.curve(*theme.steps(ranks, y_mean), style, f"sampled, m = {count(m)},"),
+        theme.curve(*theme.steps(ranks, y_mean), style, f"sampled, m = {count(q.sampling.m)},"),
     ]
     names, heights, colors = ["sampled", "exact"], [y_mean, y_exact], [color, c.ink]
     for uniform in more:
@@ -61,7 +52,7 @@ def expected_curve(
         values = [float(y[np.searchsorted(ranks, at)]) for y in heights]
         marker = {"color": colors, "size": 10, "line": {"color": c.paper, "width": 1.5}}
         data.append(theme.dots([at, at], values, marker, hoverinfo="skip"))
-        options |= {"only": float(place(at)), "clear": [float(place(at))]}
+        options |= {"only": float(place(at))}
         shapes = [theme.upright(at, c.muted)]
         gap = "<br>" if panels > 1 else " "  # panels side by side are narrow
         names = [f"{x}{gap}<b>{percent(y / 100)}</b>" for x, y in zip(names, values, strict=True)]
@@ -74,7 +65,6 @@ def expected_curve(
         title_color=color,
         annotations=names_at(names, colors, place(ranks), heights, *ends, **options),
         shapes=shapes,
-        revision=f"{metric}-{ranks[-1]}-{log}",
         **axes,
     )
 
@@ -106,8 +96,7 @@ def family(
     top = float(drawn[-1].max())
     axes, place = _axes(ranks, log, top, most=7), np.log10 if log else np.asarray
     ends = axes["xaxis"]["range"], axes["yaxis"]["range"]
-    options: dict[str, Any] = {"height": height - 90, "clear": [float(place(at))]}
-    names = names_at(texts, colors, place(ranks), drawn, *ends, **options)
+    names = names_at(texts, colors, place(ranks), drawn, *ends, height=height - 90)
     return theme.figure(
         [
             theme.curve(*theme.steps(ranks, y), line, text)
@@ -118,7 +107,6 @@ def family(
         title=str(metric),
         annotations=names,
         shapes=[theme.upright(at, c.muted)],
-        revision=f"family-{metric}-{ranks[-1]}-{log}",
         **axes,
     )
 
@@ -169,7 +157,6 @@ def law(
         annotations=[label | {"yref": "paper", "yanchor": "bottom"}],
         shapes=[theme.upright(mean, c.ink, dash="dot") | {"layer": "above"}],
         bargap=0.15,
-        revision=f"law-{len(p)}",
         xaxis=across,
         yaxis=theme.percent_axis(float(np.maximum(y, bars).max()), title="probability"),
     )
@@ -216,7 +203,6 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> them
         annotations=names,
         hovermode="closest",
         margin={"l": 12, "r": 12, "t": 6, "b": 8},
-        revision=f"catalogue-{n}-True",
         xaxis=theme.rank_axis(n, title=f"the catalogue: {count(n)} items by true rank"),
         yaxis={"visible": False, "range": [-1, 1.6], "fixedrange": True},
     )
@@ -234,7 +220,6 @@ def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> the
         height=260,
         shapes=[theme.upright(at, c.muted)],
         annotations=[name],
-        revision=f"posterior-{ranks[-1]}",
         xaxis=theme.rank_axis(int(ranks[-1])),
         yaxis=theme.percent_axis(100.0, title="probability"),
     )

@@ -71,7 +71,6 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
         title=name,
         title_color=line["color"],
         shapes=[theme.upright(float(x[best]), theme.look(dark).muted)],
-        revision=name,
         hovermode="closest",
         xaxis=axis,
         yaxis=up,
@@ -126,7 +125,6 @@ def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
                 height=_HEIGHT,
                 title="TOPK" if most == 1 else f"TOPK, the first {100 * most:g} %",
                 title_color=line["color"],
-                revision=f"top-{most}",
                 xaxis=theme.percent_axis(100 * most, title="k, share of the list"),
                 yaxis=theme.percent_axis(max(float(y[-1]) for y in shares)),
             )
@@ -161,7 +159,6 @@ def toys(dark: bool) -> theme.Picture:
         dark=dark,
         height=430,
         gap=34,
-        revision="toy",
         xaxis=plain | {"ticktext": ["horror movies", "romance movies"], "range": [-0.6, edge]},
         yaxis=plain | {"ticktext": ["horror fans", "romance fans"], "range": [edge, -0.6]},
     )

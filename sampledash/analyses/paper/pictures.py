@@ -9,7 +9,7 @@ import pandas as pd
 from sampledash.analyses import memory, theme
 from sampledash.analyses.consistency import pictures as consistency
 from sampledash.analyses.correct import pictures as correct
-from sampledash.analyses.correct.result import MOVIELENS, Prior, expected
+from sampledash.analyses.correct.result import MOVIELENS, Prior, fitted
 from sampledash.analyses.explore import pictures as explore
 from sampledash.analyses.explore.result import curves as expected_curves
 from sampledash.analyses.line_names import name_at
@@ -51,7 +51,6 @@ def _exact(_: Metric, dark: bool) -> theme.Picture:
         data,
         dark=dark,
         showlegend=True,
-        revision="paper-1",
         xaxis=theme.rank_axis(N),
         yaxis=theme.percent_axis(),
     )
@@ -63,8 +62,8 @@ def _toy(metric: Metric, dark: bool) -> theme.Picture:
     orders = memory.orders((metric,), sets, N - 1, protocol, shared=True)
     means = orders.means[np.searchsorted(orders.m_values, grid), :, 0]
     names, exact = [x.system for x in sets], [mean(metric, x) for x in sets]
-    options: dict[str, Any] = {"at": DRAWN, "dark": dark, "height": _HEIGHT}
-    return consistency.curves(str(metric), grid, names, means, exact, **options)
+    options: Any = names, means, exact, {"at": DRAWN, "wrong": (), "flips": ()}
+    return consistency.curves(str(metric), grid, *options, dark=dark, height=_HEIGHT)
 
 
 def _sampled(metric: Metric, dark: bool) -> theme.Picture:
@@ -78,7 +77,7 @@ def _corrected(metric: Metric, dark: bool) -> theme.Picture:
     ranks, sampling = rank_grid(N, keep=[10, 11]), Sampling(N, M, WITH)
     names = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
     recipes = [parse_correction(name) for name in names]
-    curves = {x: expected(metric, x, sampling, Prior(), ranks) for x in recipes}
+    curves = {x: fitted(metric, x, sampling, Prior())[0].expected(ranks) for x in recipes}
     options: dict[str, Any] = {"focus": parse_correction("BV 0.1"), "dark": dark, "height": _HEIGHT}
     return correct.expectation(metric, ranks, metric(ranks, N), curves, **options)
 
@@ -143,7 +142,6 @@ def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
             height=260,
             title=measure,
             title_color=color,
-            revision=f"missing-{measure}",
             annotations=names,
             showlegend=False,
             xaxis={"title": {"text": "times as often"}, "range": [0.5, MOST_TIMES + 0.5]},
@@ -192,7 +190,6 @@ def on_both(cells: pd.DataFrame, by: str, dark: bool) -> theme.Picture:
         data,
         dark=dark,
         height=110 + _ROW * len(shown),
-        revision=f"on-both-{by}",
         legend={"y": 1 + 30 / (_ROW * len(shown))},
         margin={"t": 96},
         xaxis=axis | {"side": "top", "showgrid": True, "gridcolor": c.grid},

@@ -3,8 +3,8 @@
 ``data/printed_coco_1k_5k.csv``: papers print metrics of 69 image-retrieval systems both for 1,000
 images of MS-COCO and for all 5,000. The 1,000 images hold 999 of the 4,999 negatives, drawn without
 replacement. The metrics for 1,000 images therefore give a range for the metric on 5,000 images,
-which can be compared with the printed metric. If this module is run as a script, it computes these
-ranges and writes them to ``data/ranges_coco_5k.csv``, which the Paper page reads.
+which can be compared with the printed metric. The Paper page reads these ranges from
+``data/ranges_coco_5k.csv``, which ``tests/dashboard/test_wild.py`` computes.
 
 ``data/ranks_ncf.csv``: He et al. (WWW 2017) published two trained recommenders and the sampled
 negatives of each user. The metrics on these negatives can be compared with their exact expectation,
@@ -23,9 +23,7 @@ import pandas as pd
 from sampledash.analyses import memory
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.comparison.scatter import std_of_mean
-from sampledash.estimation.bounds import bounds_from_table
 from sampledash.estimation.linear_programme import Shape
-from sampledash.estimation.table_estimates import estimate_from_table
 from sampledash.rank_sets import RankSet
 from sampledash.readers.files import EXAMPLES, bundled, example
 from sampledash.sampled_rank_sets import SampledRankSet
@@ -33,7 +31,6 @@ from sampledash.schemes import DEFAULT_SCHEME, Scheme
 from sampledash.types import Ints
 
 N, M, CUTOFFS = 5_000, 999, (1, 5, 10)
-RANGES = "ranges_coco_5k.csv"
 #: Columns of the lower and the upper end of a range -> the shape of the rank distribution that the
 #: range assumes, or None.
 SHAPES: dict[tuple[str, str], Shape | None] = {
@@ -66,36 +63,16 @@ def as_printed(system: Mapping[Hashable, Any]) -> str:
 
 @cache
 def ranges() -> pd.DataFrame:
-    """Return the result of :func:`compute_ranges` for all systems, read from the bundled file."""
-    return pd.read_csv(str(bundled() / RANGES), keep_default_na=False)
-
-
-def compute_ranges(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return ranges and estimates of the metrics on 5,000 images, given metrics on 1,000 images.
-
-    ``rows`` are rows of :func:`systems`.
+    """Return ranges and estimates of the metrics on 5,000 images, given those on 1,000 images.
 
     Returns
     -------
-    A row per system and cutoff: ``place``, ``system`` and ``note`` as in ``rows``; the cutoff
-    ``k``; the printed Recall@k ``on_sample`` (1,000 images) and ``on_all`` (5,000); the ends of two
-    ranges, ``low`` and ``high`` without an assumption, ``low_if_falling`` and ``high_if_falling``
-    if the rank distribution is non-increasing; the ``middle`` of the latter range; and the
+    A row per system and cutoff: ``place``, ``system``, ``note`` as in :func:`systems`; the cutoff
+    ``k``; the printed Recall@k ``on_sample`` (1,000 images) and ``on_all`` (5,000); the ends of the
+    two ranges in :data:`SHAPES`; the ``middle`` of the range that assumes a shape; and the
     ``estimate`` of :func:`sampledash.estimate_from_table`. All metrics are shares (0 to 1).
     """
-    cells = []
-    for row in rows.to_dict("records"):
-        printed = {f"R@{k}": round(row[f"r{k}_1k"] / 100, 3) for k in CUTOFFS}
-        for k, (metric, value) in zip(CUTOFFS, printed.items(), strict=True):
-            ends = {"estimate": estimate_from_table(metric, printed, N, M, 3).value}
-            for names, shape in SHAPES.items():
-                span = bounds_from_table(metric, printed, N, M, 3, None, shape)
-                ends |= dict(zip(names, span, strict=True))
-            known = {name: row[name] for name in ("place", "system", "note")} | {"k": k}
-            on_all = round(row[f"r{k}_5k"] / 100, 3)
-            cells.append({**known, "on_sample": value, "on_all": on_all, **ends})
-    table = pd.DataFrame(cells)
-    return table.assign(middle=table[["low_if_falling", "high_if_falling"]].mean(axis=1))
+    return pd.read_csv(str(bundled() / "ranges_coco_5k.csv"), keep_default_na=False)
 
 
 def inside(cells: pd.DataFrame, ends: tuple[str, str]) -> pd.Series[bool]:
@@ -189,7 +166,3 @@ def expectations() -> pd.DataFrame:
             row["off"] = (row["published"] - expected) / std
             rows.append(row | {"on_all": mean(metric, true)})
     return pd.DataFrame(rows).sort_values("off", key=np.abs, ascending=False, ignore_index=True)
-
-
-if __name__ == "__main__":
-    compute_ranges(systems()).to_csv(str(bundled() / RANGES), index=False, lineterminator="\n")

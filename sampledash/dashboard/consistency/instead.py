@@ -1,7 +1,5 @@
 """The tab "What to do instead", which compares evaluation designs at a price set by a slider."""
 
-from functools import partial
-
 import streamlit as st
 
 from sampledash.analyses.consistency import instead as designs
@@ -63,5 +61,4 @@ def follows(focus: Focus, dark: bool) -> live.Follows:
         texts[f".st-key-{TABLE} td"] = printed.to_numpy().ravel().tolist()
         return live.Frame({PICTURE: designs.picture(focus, priced, budget, dark=dark)}, texts)
 
-    frames = {budget: partial(at, budget) for budget in budgets}
-    return live.Follows("budget", depends, frames, lines=False, shared=q.shared)
+    return live.Follows("budget", depends, budgets, at, lines=False, shared=q.shared)

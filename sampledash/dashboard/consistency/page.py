@@ -99,7 +99,7 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
         name = escaped(result.question.source.name)
         st.caption(f"Dimmed below, the last that could be shown: {name}.")
     with row:
-        x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for", hidden=True)
+        x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for")
         q, defaults = result.question, judged.DEFAULTS
         check = partial(judged.check, q.source)
         pinned = pins.pins(q, check, compute, defaults, lambda x: [str(x.protocol.correction)])
@@ -154,7 +154,7 @@ def _settings(source: Source | None) -> None:
     with st.popover(", ".join(labels), icon=":material/tune:", key="settings"):
         page.segments("Correction", USABLE, "correction", help=words.TEXTS["correction"])
         about = "Several cutoffs at once, for metrics with @k."
-        page.chips("Also at k =", CUTOFFS, "also_k", DEFAULTS["also_k"], about, wrap=None)
+        page.chips("Also at k =", CUTOFFS, "also_k", DEFAULTS["also_k"], about)
         if source is not None and judged.several(source.sets):
             about = words.TEXTS["weighting"]
             page.segments("Mean over", judged.WEIGHTINGS, "weighting", help=about)
@@ -272,8 +272,8 @@ def _follows(focus: Focus, before: Before, pinned: Hashable, view: str, dark: bo
 
     drawn = x, focus.pair, view, tuple(pairs), tuple(systems), pinned, dark
     depends = q.key, result.m_max, *drawn
-    frames = {m: partial(at, m) for m in choices.stops(1, min(result.m_max, MOST))}
-    return live.Follows("m", depends, frames, lines=False, shared=q.shared)
+    stops = choices.stops(1, min(result.m_max, MOST))
+    return live.Follows("m", depends, stops, at, lines=False, shared=q.shared)
 
 
 def _numbers(focus: Focus) -> list[tuple[str, str, str]]:

@@ -56,7 +56,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     if prior == OWN:
         given = _prior_choice()
     else:
-        _put_in_address("")
+        state.put_in_address(WEIGHTS, "")
     live.listen()
     _answer(given, defaults)
     live.below(_below)
@@ -131,7 +131,8 @@ def _question(given: Given | None) -> Question:
     chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
     if chosen["prior"] == OWN and given is None:
         raise page.Problem(LACKING, asking=True)
-    q = check({key: state.value(key) for key in state.DEFAULTS}, chosen, given)
+    now = state.current()
+    q = check(now.sampling(), now.k, now.gamma, chosen, given)
     fits = q.metric, q.sampling, q.drawn
     page.require_agreed(fits, q.sampling.m, "up to a minute for each fit")
     return q
@@ -224,12 +225,12 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
 
     follows = []
     for key, numbers in stops.items():
-        frames = {number: partial(frame, key, number) for number in numbers}
         # The frames do not depend on the current position of their slider, so the cache key holds
         # the question at the slider's first position.
         same = at(key, numbers[0])
         depends = same, chip, (s.m, k) if key == "n" else (), pinned, dark
-        follows.append(live.Follows(key, depends, frames, shared=not q.prior.custom))
+        more = {"shared": not q.prior.custom}
+        follows.append(live.Follows(key, depends, numbers, partial(frame, key), **more))
     return follows
 
 
@@ -267,13 +268,8 @@ def _prior_choice() -> Given | None:
     )
     field = {"height": 120, "placeholder": PLACEHOLDER, "help": about}
     typed = pasted("Weights of the true ranks", key=WEIGHTS, address=WEIGHTS, **field)
-    _put_in_address(typed)
+    state.put_in_address(WEIGHTS, typed if len(typed) <= IN_LINK else "")
     if not typed.strip():
         return None
     make = partial(weights_of_text, typed)
     return lambda n: memory.cached(("weights", typed, n), partial(make, n), shared=False)
-
-
-def _put_in_address(typed: str) -> None:
-    """Put typed weights into the address if they are short; "" removes the weights."""
-    state.put_in_address(WEIGHTS, typed if typed.strip() and len(typed) <= IN_LINK else "")
