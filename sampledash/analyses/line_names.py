@@ -3,17 +3,23 @@
 In this module, a line is a curve of the plot, and a row of text is what a name is written in.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from sampledash.analyses import theme
-from sampledash.analyses.sliding import spread
 from sampledash.types import Floats
 
-# Pixels: height of a line of text, and gap between a name and its point of the line.
-_LINE, _GAP = 18, 6
+# Pixels: width of a plot, width of a letter, height of a line of text, gap between name and line.
+# The width is that of a phone. On a wider plot, a name covers a smaller share of the plot.
+_WIDTH, _LETTER, _LINE, _GAP = 260, 7.6, 18, 6
+_PLACES = 60  # number of positions along the x axis at which a name is tried
+# A name is placed where it costs least. Costs of covering another name or leaving the plot, and of
+# standing one row of text away from the line; covering a piece of a line costs 1.
+_BLOCKED, _FAR = 100, 5
+_WRONG = 30  # cost of standing nearer to another line than to the named line
 
 
 def name_at(
@@ -36,15 +42,16 @@ def names_at(
     *,
     height: float,
     only: float | None = None,
+    clear: Sequence[float] = (),
 ) -> list[dict[str, Any]]:
-    """Return the name of each line as an annotation; all names stand at one x.
+    """Return the name of each line as an annotation, placed to cover as little as possible.
 
     All coordinates are those of Plotly's axes: exponents of 10 if an axis is logarithmic.
 
     Parameters
     ----------
     names, colors
-        Names and colours of the lines. All names have the same number of lines of text.
+        Names and colours of the lines.
     x, curves
         The increasing x values of all lines, and the y values of each line (NaN is skipped).
     across, up
@@ -52,26 +59,64 @@ def names_at(
     height
         Height of the plotting area, in pixels.
     only
-        The x of ``x`` at which the names stand; if None, that at which the lines are most apart.
+        The x at which all names stand; if None, each name may stand anywhere along its line.
+    clear
+        Values of x with vertical lines, which the names should not cover.
     """
-    if not names:
-        return []
-    known = [(x[np.isfinite(y)], y[np.isfinite(y)]) for y in curves]
-    drawn = np.array([np.clip(np.interp(x, *points), up[0], up[1]) for points in known])
-    y = (drawn - up[0]) / (up[1] - up[0]) * height
-    high = _LINE * len(names[0].split("<br>"))
-    apart = np.minimum(np.diff(np.sort(y, axis=0), axis=0), high).sum(axis=0)
-    spot = int(np.argmax(apart if only is None else x == only))
-    right = (x[spot] - across[0]) / (across[1] - across[0]) < 0.5
-    # A name is not crossed by its own line: it stands above a line that falls away from the point.
-    beside = y[:, np.clip(spot + (1 if right == (across[0] < across[1]) else -1), 0, len(x) - 1)]
-    wanted = y[:, spot] + np.where(beside <= y[:, spot], 1, -1) * (high / 2 + 2)
-    places = spread(np.clip(wanted, high / 2, height - high / 2), high)
-    side, shift = ("left", _GAP) if right else ("right", -_GAP)
-    style: dict[str, Any] = {"xanchor": side, "xshift": shift, "yanchor": "middle", "align": "left"}
-    return [
-        theme.note(x[spot], line[spot], name, font=theme.halo(color), yshift=shifted, **style)
-        for name, color, line, shifted in zip(
-            names, colors, drawn, places - y[:, spot], strict=True
-        )
+    at, lines = np.linspace(across[0], across[1], _PLACES), []
+    if only is not None:
+        at = np.union1d(at, only)
+    columns = _pixels(at, across, _WIDTH)
+    for y in curves:
+        known = np.isfinite(y)
+        drawn = np.interp(at, x[known], y[known], left=np.nan, right=np.nan)
+        lines.append(_pixels(np.clip(drawn, up[0], up[1]), up, height))
+    # Boxes that names should not cover: pieces of the lines, vertical lines, and names placed so
+    # far. The array has a column per box, and its rows are the left, low, right and high edges.
+    pieces = [
+        (columns[:-1], np.fmin(y[:-1], y[1:]), columns[1:], np.fmax(y[:-1], y[1:])) for y in lines
     ]
+    upright = _pixels(clear, across, _WIDTH)
+    uprights = upright, np.zeros(len(upright)), upright, np.full(len(upright), height)
+    boxes = np.concatenate([*pieces, uprights], axis=1)
+    costs = np.repeat([1, _BLOCKED], [boxes.shape[1] - len(upright), len(upright)])
+    notes = []
+    for y, name, color in zip(lines, names, colors, strict=True):
+        # A name begins or ends at a point of its line. It stands in the row of text above the point
+        # (row 0) or below it (row -1); names at the same x may need the rows beyond these.
+        places = np.flatnonzero(np.isfinite(y) if only is None else at == only)
+        rows = (0, -1) if only is None else (0, -1, 1, -2)
+        options = np.meshgrid(places, (True, False), rows, indexing="ij")
+        place, right, row = (option.ravel() for option in options)
+        texts = re.sub("</?b>", "", name).split("<br>")
+        wide, high = _LETTER * max(map(len, texts)), _LINE * len(texts)
+        left = columns[place] + np.where(right, _GAP, -_GAP - wide)
+        low = y[place] + row * high + np.where(row < 0, -2, 2)
+        box = np.stack([left, low, left + wide, low + high])
+        overlap = (box[:2, :, None] < boxes[2:, None]) & (boxes[:2, None] < box[2:, :, None])
+        outside = (left < 0) | (left + wide > _WIDTH) | (low < 0) | (low + high > height)
+        away = np.array([np.abs(other - y) for other in lines if other is not y])
+        near = np.fmin.reduce(away, axis=0, initial=60)[place]
+        far = (row > 0) | (row < -1)
+        cost = overlap.all(axis=0) @ costs + _BLOCKED * outside + _FAR * far - 0.1 * near
+        # If all names stand at the same x, a reader could take a name for that of a nearer line.
+        own, there = np.abs(low + high / 2 - y[place]), np.array(lines)[:, place]
+        nearer = np.nanmin(np.abs(low + high / 2 - there), axis=0) < own
+        best = int(np.argmin(cost + _WRONG * (nearer & (only is not None))))
+        boxes, costs = np.column_stack([boxes, box[:, best]]), np.append(costs, _BLOCKED)
+        spot, begins, below = place[best], bool(right[best]), row[best] < 0
+        anchors = {
+            "xanchor": "left" if begins else "right",
+            "yanchor": "top" if below else "bottom",
+        }
+        shifts: dict[str, float] = {"xshift": _GAP if begins else -_GAP}
+        shifts["yshift"] = float(low[best] - y[spot] + high * below)
+        level = float(up[0] + y[spot] / height * (up[1] - up[0]))
+        style = {"font": theme.halo(color), "align": "left", **anchors, **shifts}
+        notes.append(theme.note(float(at[spot]), level, name, **style))
+    return notes
+
+
+def _pixels(values: Any, ends: Sequence[float], size: float) -> Floats:
+    """Convert axis values to pixels; the axis runs from ``ends[0]`` (0) to ``ends[1]`` (size)."""
+    return (np.asarray(values, dtype=np.float64) - ends[0]) / (ends[1] - ends[0]) * size

@@ -164,8 +164,10 @@ def tradeoff(
     across = [left - 0.03, right + 0.03]
     if symbol == "γ":
         across.reverse()
-    up, heights = np.log10([low, top]).tolist(), list(map(np.log10, lines))
-    annotations = names_at(names, colors, np.log10(x), heights, across, up, height=height - 75)
+    up, clear = np.log10([low, top]).tolist(), np.log10(list(marks.values())).tolist()
+    options: dict[str, Any] = {"height": height - 75, "clear": clear}
+    heights = list(map(np.log10, lines))
+    annotations = names_at(names, colors, np.log10(x), heights, across, up, **options)
     shapes = []
     for text, at in marks.items():
         if x.min() <= at <= x.max():

@@ -52,7 +52,7 @@ def expected_curve(result: Result, metric: Metric, *, dark: bool = False) -> the
         values = [float(y[np.searchsorted(ranks, at)]) for y in heights]
         marker = {"color": colors, "size": 10, "line": {"color": c.paper, "width": 1.5}}
         data.append(theme.dots([at, at], values, marker, hoverinfo="skip"))
-        options |= {"only": float(place(at))}
+        options |= {"only": float(place(at)), "clear": [float(place(at))]}
         shapes = [theme.upright(at, c.muted)]
         gap = "<br>" if panels > 1 else " "  # panels side by side are narrow
         names = [f"{x}{gap}<b>{percent(y / 100)}</b>" for x, y in zip(names, values, strict=True)]
@@ -96,7 +96,8 @@ def family(
     top = float(drawn[-1].max())
     axes, place = _axes(ranks, log, top, most=7), np.log10 if log else np.asarray
     ends = axes["xaxis"]["range"], axes["yaxis"]["range"]
-    names = names_at(texts, colors, place(ranks), drawn, *ends, height=height - 90)
+    options: dict[str, Any] = {"height": height - 90, "clear": [float(place(at))]}
+    names = names_at(texts, colors, place(ranks), drawn, *ends, **options)
     return theme.figure(
         [
             theme.curve(*theme.steps(ranks, y), line, text)
