@@ -64,14 +64,13 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
 
     # Names without folders: reports are passed on, and folders of this machine are private.
     names = ["/dev/stdin" if path == "-" else Path(path).name for path in args.files]
-    options = {x: getattr(args, x) for x in ("n", "instances", "runs", "zero_based", "censored")}
     argument = repr(names[0] if len(names) == 1 else names)
     argument += "" if args.qrels is None else f", qrels={Path(args.qrels).name!r}"
     source = Source(
         tuple(rank_sets(args)),
         ", ".join("standard input" if path == "-" else Path(path).name for path in args.files),
         bundled=True,  # results may be cached for all users, because a command has only one user
-        python=expression("read_rank_sets", argument, options),
+        python=expression("read_rank_sets", argument, vars(args)),
     )
     question = Question(source, tuple(metrics_of(args)), args.m, options_of(args, source.sets))
     if len(source.sets) < 2:

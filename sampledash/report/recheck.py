@@ -33,13 +33,9 @@ _Token = tuple[str, str]  # a place in a report, and a number or word there
 def embedded(sets: Sequence[RankSet], metrics: Sequence[Metric], **settings: Any) -> str:
     """Return the ranks and the settings of a report as JSON, which is safe within HTML."""
     columns = [{x: getattr(ranks, x) for x in signature(RankSet).parameters} for ranks in sets]
-    packed = zlib.compress(json.dumps(columns, default=np.ndarray.tolist).encode())
-    inputs = {
-        "sampledash": _NOW,
-        "metrics": metrics,
-        **settings,
-        "ranks": b64encode(packed).decode(),
-    }
+    text = json.dumps(columns, default=np.ndarray.tolist)
+    packed = b64encode(zlib.compress(text.encode())).decode()
+    inputs = {"sampledash": _NOW, "metrics": metrics, **settings, "ranks": packed}
     return json.dumps(inputs, default=str).replace("<", r"\u003c")
 
 
