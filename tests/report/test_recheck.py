@@ -69,8 +69,8 @@ def with_other_rank(page):
 
 
 def of_older(page):
-    page = page.replace(f"sampledash {sd.__version__}", "sampledash 0.0.1")
-    return page.replace(f'"sampledash": "{sd.__version__}"', '"sampledash": "0.0.1"')
+    """Let an older version be named in the note, the paragraph, the BibTeX entry and the inputs."""
+    return page.replace(sd.__version__, "0.0.1")
 
 
 TITLE = "“Sampled metrics of toy.csv”"
