@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 # The stub file, which type checkers read, lists the public names and their modules. A name is
 # imported when it is first used, so that a command imports only the modules that it needs.
