@@ -3,7 +3,7 @@
 First one session shows the bundled ranks, then one pastes ranks, then all paste different ranks,
 of differently named systems, at the same time. The numbers that a session shows are compared with
 those computed here, and no session may be sent a name that was pasted in another session.
-``--nginx`` starts two servers behind nginx with the README's configuration."""
+``--nginx`` starts two servers behind nginx with the configuration of docs/pages/serving.md."""
 
 import asyncio
 import re
@@ -102,13 +102,13 @@ def strip_of(metric: str, sets: list[sd.RankSet], m: int) -> dict[str, str]:
 @contextmanager
 def balanced() -> Iterator[tuple[str, list[int]]]:
     """Start two servers behind nginx; yield the address of nginx and the servers' process ids."""
-    blocks = (ROOT / "README.md").read_text().split("```")
+    blocks = (ROOT / "docs" / "pages" / "serving.md").read_text().split("```")
     (conf,) = (block for block in blocks if "upstream sampledash" in block)
     with served() as (one, pid), served() as (two, other), TemporaryDirectory() as name:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             address = f"127.0.0.1:{free.getsockname()[1]}"
-        conf = conf.replace("/sampledash/", "/").replace("listen 80", f"listen {address}")
+        conf = conf.removeprefix("nginx").replace("/sampledash/", "/").replace("listen 80", f"listen {address}")
         for port, url in (("8501", one), ("8502", two)):
             conf = conf.replace(f"127.0.0.1:{port}", urlsplit(url).netloc)
         head = "user root; daemon off; pid pid; events { worker_connections 2000; }"
