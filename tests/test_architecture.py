@@ -308,10 +308,14 @@ def test_examples_of_a_module_are_what_it_answers(path: Path) -> None:
     assert not found.failed
 
 
-def test_examples_of_the_readme_are_true() -> None:
-    # The README's numbers agree with Krichene & Rendle 2020, Table 3 (8.84 for Y) and Figure 6.
-    text = (ROOT / "README.md").read_text(encoding="utf-8").replace("```", "")
-    example = doctest.DocTestParser().get_doctest(text, {}, "README", "README.md", 0)
-    result = doctest.DocTestRunner(verbose=False).run(example)
-    assert result.attempted >= 7
-    assert result.failed == 0
+#: What a reader finds at the top of the repository.
+TOP = """
+.ci .github .gitignore .streamlit CHANGELOG.md CITATION.cff CONTRIBUTING.md LICENSE README.md app.py
+assets docs pyproject.toml requirements.txt sampledash tests
+"""
+
+
+def test_the_top_of_the_repository_is_short() -> None:
+    ignored = {".git", *(ROOT / ".gitignore").read_text().replace("/", "").split()}
+    names = {x.name for x in ROOT.iterdir() if not x.name.endswith(".egg-info")}
+    assert names - ignored <= set(TOP.split())

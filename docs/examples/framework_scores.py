@@ -29,4 +29,4 @@ for rs in ranks:
     exact, sampled = sd.mean("Recall@10", rs), sd.expected_mean("Recall@10", rs, 100)
     print(f"{rs.system}: Recall@10 {exact:.1%} on all items, {sampled:.1%} with 100 negatives")
 verdict = sd.verdict(["Recall@10"], ranks, 100).iloc[0]
-print(f"With 100 negatives the order is {verdict.state}; it is right from m = {verdict.right_from}.")
+print(f"With 100 negatives the order is {verdict.state}; right from m = {verdict.right_from} on.")

@@ -4,7 +4,7 @@ import numpy as np
 
 import sampledash as sd
 
-ENTITIES, POSITIVES, NEGATIVES = 15_000, 2_000, 200
+ENTITIES, POSITIVES, NEGATIVES = 15_000, 2_000, 100
 rng = np.random.default_rng(1)
 
 # What an evaluator holds of each model: pos of shape (P,) and neg of shape (P, m).

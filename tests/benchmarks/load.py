@@ -103,12 +103,12 @@ def strip_of(metric: str, sets: list[sd.RankSet], m: int) -> dict[str, str]:
 def balanced() -> Iterator[tuple[str, list[int]]]:
     """Start two servers behind nginx; yield the address of nginx and the servers' process ids."""
     blocks = (ROOT / "docs" / "pages" / "serving.md").read_text().split("```")
-    (conf,) = (block for block in blocks if "upstream sampledash" in block)
+    (conf,) = (block[len("nginx") :] for block in blocks if "upstream sampledash" in block)
     with served() as (one, pid), served() as (two, other), TemporaryDirectory() as name:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             address = f"127.0.0.1:{free.getsockname()[1]}"
-        conf = conf.removeprefix("nginx").replace("/sampledash/", "/").replace("listen 80", f"listen {address}")
+        conf = conf.replace("/sampledash/", "/").replace("listen 80", f"listen {address}")
         for port, url in (("8501", one), ("8502", two)):
             conf = conf.replace(f"127.0.0.1:{port}", urlsplit(url).netloc)
         head = "user root; daemon off; pid pid; events { worker_connections 2000; }"

@@ -1,0 +1,36 @@
+"""Save the pictures of the pages from the program itself: ``python -m docs.pictures``."""
+
+from pathlib import Path
+
+from tests.benchmarks.servers import chromium, served
+from tests.browser.reader import visit
+
+PICTURES = Path(__file__).parent / "pages" / "pictures"
+#: Name of a picture -> address of the page, and the height that shows its answer, in pixels.
+SHOWN = {
+    "consistency": ("consistency", 960),
+    "explore": ("explore", 740),
+    "correct": ("correct", 785),
+    "estimate": ("correct?what=Sampled+ranks", 900),
+    "lesson": ("learn?lesson=5", 760),
+    "mscoco": ("paper?what=MS-COCO", 860),
+}
+LARGEST = 120_000
+
+
+def main() -> None:
+    """Open each page at 1280 px, wait until the page has settled, and save its top."""
+    with served() as (address, _), chromium() as browser:
+        for name, (path, height) in SHOWN.items():
+            page = browser.new_page(
+                viewport={"width": 1280, "height": height}, color_scheme="light"
+            )
+            page.start = address
+            visit(page, path)
+            page.locator(".js-plotly-plot .main-svg").first.wait_for()
+            page.screenshot(path=PICTURES / f"{name}.png")
+            page.close()
+
+
+if __name__ == "__main__":
+    main()
