@@ -1,6 +1,9 @@
 """Save the pictures of the pages from the program itself: ``python -m docs.pictures``."""
 
+import io
 from pathlib import Path
+
+from PIL import Image
 
 from tests.benchmarks.servers import chromium, served
 from tests.browser.reader import visit
@@ -13,9 +16,9 @@ SHOWN = {
     "correct": ("correct", 785),
     "estimate": ("correct?what=Sampled+ranks", 900),
     "lesson": ("learn?lesson=5", 760),
-    "mscoco": ("paper?what=MS-COCO", 860),
+    "mscoco": ("paper?item=MS-COCO", 860),
 }
-LARGEST = 120_000
+COLORS = 128  # so many keep a picture below 120 kB
 
 
 def main() -> None:
@@ -28,7 +31,8 @@ def main() -> None:
             page.start = address
             visit(page, path)
             page.locator(".js-plotly-plot .main-svg").first.wait_for()
-            page.screenshot(path=PICTURES / f"{name}.png")
+            picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(COLORS)
+            picture.save(PICTURES / f"{name}.png", optimize=True)
             page.close()
 
 
