@@ -15,7 +15,7 @@ SHOWN = {
     "explore": ("explore", 740),
     "correct": ("correct", 785),
     "estimate": ("correct?what=Sampled+ranks", 900),
-    "lesson": ("learn?lesson=5", 760),
+    "lesson": ("learn?lesson=5", 690),
     "mscoco": ("paper?item=MS-COCO", 860),
 }
 COLORS = 128  # so many keep a picture below 120 kB

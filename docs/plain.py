@@ -5,6 +5,7 @@ MkDocs loads this file as a hook, griffe as an extension.
 
 import html
 import re
+from textwrap import indent
 from typing import Any
 
 import griffe
@@ -12,6 +13,10 @@ from latex2mathml.converter import convert
 
 _ROLE = re.compile(r":(?:class|func|meth|attr|data|mod):`~?([^`]+)`")
 _FORMULA = re.compile(r"^( *)\.\. math::((?:.*\n?)(?:(?:\1 +.*)?\n)*)", re.M)
+
+_RETURNED = re.compile(
+    r"^((?:Returns|Yields)\n-+\n)((?:(?!\n {4}).)+?)(?=\n\n[A-Z]\w+\n---|\Z)", re.M | re.S
+)
 
 
 def _block(match: re.Match[str]) -> str:
@@ -21,6 +26,8 @@ def _block(match: re.Match[str]) -> str:
 
 def markdown(text: str) -> str:
     """Return a docstring with roles and formulas as Markdown has them."""
+    # A colon stands for the type of the annotation; else the description would be read as a type.
+    text = _RETURNED.sub(lambda match: f"{match[1]}:\n{indent(match[2], '    ')}", text)
     text = re.sub(r":math:`([^`]+)`", r"$\1$", _FORMULA.sub(_block, text))
     return _ROLE.sub(lambda match: f"`{match[1].rpartition('.')[2]}`", text)
 
