@@ -4,6 +4,7 @@ import io
 from pathlib import Path
 
 from PIL import Image
+from playwright.sync_api import expect
 
 from tests.benchmarks.servers import chromium, served
 from tests.browser.reader import visit
@@ -23,6 +24,7 @@ COLORS = 128  # so many keep a picture below 120 kB
 
 def main() -> None:
     """Open each page at 1280 px, wait until the page has settled, and save its top."""
+    expect.set_options(timeout=60_000)
     with served() as (address, _), chromium() as browser:
         for name, (path, height) in SHOWN.items():
             page = browser.new_page(
