@@ -182,4 +182,5 @@ def test_links_lead_somewhere_and_versions_agree() -> None:
     assert len(TEXTS[0].read_text("utf-8").splitlines()) <= 180
     latest = re.search(r"^## \[(\d.*?)\] - (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
     cited = (ROOT / "CITATION.cff").read_text()
+    assert latest[1] == sd.__version__
     assert f"version: {latest[1]}\ndate-released: {latest[2]}" in cited
