@@ -23,7 +23,7 @@ from tests import oracles
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "pages").glob("*.md"))
 TEXTS = [ROOT / "README.md", *PAGES]
-EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
+EXAMPLES = ROOT / "docs" / "examples"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
@@ -40,32 +40,28 @@ def lines(language: str) -> list[str]:
     return list({line.partition("  #")[0].rstrip(): line for line in every}.values())
 
 
-@pytest.mark.parametrize(
-    "path", [x for x in TEXTS if ">>> " in x.read_text("utf-8")], ids=lambda x: x.stem
-)
+@pytest.mark.parametrize("path", [x for x in TEXTS if ">>>" in x.read_text()], ids=lambda x: x.stem)
 def test_examples_in_python_are_true(path: Path) -> None:
     # Numbers of X, Y, Z agree with Krichene & Rendle 2020, Table 3 (8.84 for Y) and Figure 6.
     text = path.read_text("utf-8").replace("```", "")
     example = doctest.DocTestParser().get_doctest(text, {}, path.name, str(path), 0)
     result = doctest.DocTestRunner(verbose=False).run(example)
-    assert result.attempted
-    assert result.failed == 0
+    assert result.attempted > result.failed == 0
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     """Return a folder with the files that commands name; readers have files of their own."""
     data, home = ROOT / "sampledash" / "data", tmp_path_factory.mktemp("docs")
-    for name in ("results", "scores"):
-        (home / name).mkdir()
+    (home / "results").mkdir()
+    (home / "scores").mkdir()
     for name, source in (
         ("ranks.csv", "movielens_xyz.csv"), ("results/ranks.csv", "movielens_xyz.csv"),
         ("printed.csv", "printed_table.csv"), ("sampled.csv", "templates/sampled.csv"),
     ):  # fmt: skip
         (home / name).write_bytes((data / source).read_bytes())
     (home / "printed-1k.txt").write_text("system,R@1,R@5,R@10\nVSRN,0.628,0.897,0.951\n")
-    counts = "A,1,31,1000\nA,90,8,1000\nB,2,29,1000\nB,7,10,1000\n"
-    (home / "documents.csv").write_text(f"system,rank,count,n\n{counts}")
+    (home / "documents.csv").write_text("n,A,B\n1000,1,2\n1000,1,3\n1000,90,7\n")
     rng, users, relevant = np.random.default_rng(0), np.arange(4), 7
     np.savez(home / "scores.npz", pos=rng.normal(1, 1, 50), neg=rng.normal(size=(50, 20)))
     names = ["system", "instance", "item"]
@@ -77,12 +73,10 @@ def folder(tmp_path_factory) -> Path:
     seen, drawn = ([rng.permutation(np.arange(8, 150))[:k] for _ in users] for k in (40, 9))
     train = pd.DataFrame({"instance": users.repeat(40), "item": np.concatenate(seen)})
     train.to_parquet(home / "train.parquet")
-    for name in ("train.csv", "ratings.csv"):
-        train.to_csv(home / name, index=False)
+    train.to_csv(home / "train.csv", index=False)
     train.to_csv(home / "ml-1m.train.rating", sep="\t", header=False, index=False)
     rows = ["\t".join(map(str, (f"({u},{relevant})", *drawn[u]))) for u in users]
-    for name in ("test.negative", "ml-1m.test.negative"):
-        (home / name).write_text("\n".join(rows) + "\n")
+    (home / "ml-1m.test.negative").write_text("\n".join(rows) + "\n")
     items = np.column_stack([np.full(4, relevant), drawn]).ravel()
     lists = pd.DataFrame({"instance": users.repeat(10), "item": items})
     lists.assign(relevant=(items == relevant).astype(int)).to_csv(home / "lists.csv", index=False)
@@ -92,11 +86,9 @@ def folder(tmp_path_factory) -> Path:
 def run(line: str, capsys, monkeypatch) -> int:
     """Run the commands of a line; each reads what the one before has printed."""
     code, printed = 0, ""
-    command, _, _ = line.partition("  #")
-    for part in command.split(" | "):
-        words = shlex.split(part.removeprefix("sampledash "))
+    for part in line.partition("  #")[0].split(" | "):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(printed.encode())))
-        code = main(words)
+        code = main(shlex.split(part.removeprefix("sampledash ")))
         printed, complaint = capsys.readouterr()
         assert code in (0, 1), complaint
     return code
@@ -136,15 +128,14 @@ def test_commands_that_install_serve_or_measure_name_what_exists() -> None:
 
 def test_a_wrong_order_fails_the_pull_request(folder, capsys, monkeypatch) -> None:
     monkeypatch.chdir(folder)
-    steps = (ROOT / "docs" / "examples" / "sampled-metrics.yml").read_text()
-    install, check = re.findall(r"- run: (.*)", steps)
-    assert install == "pip install -q ./sampledash"
+    workflow = (EXAMPLES / "sampled-metrics.yml").read_text()
+    (check,) = re.findall(r"- run: (sampledash .*)", workflow)
     assert run(check, capsys, monkeypatch) == 1
     (folder / "results" / "ranks.csv").write_text("instance,n,A,B\n1,200,1,90\n2,200,2,150\n")
     assert run(check, capsys, monkeypatch) == 0
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda x: x.stem)
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda x: x.stem)
 def test_scripts_print_what_the_pages_show(path: Path, capsys) -> None:
     assert len(path.read_text().splitlines()) <= 40
     runpy.run_path(str(path))
@@ -158,7 +149,6 @@ def test_each_public_name_has_its_place_in_the_documentation() -> None:
     public = {f"{home}.{name}" for home, some in names for name in some.split(", ")}
     api = "\n".join(path.read_text("utf-8") for path in PAGES if path.stem.startswith("api-"))
     assert sorted(re.findall(r"^::: (\S+)$", api, re.M)) == sorted(public)
-    assert {name.rpartition(".")[2] for name in public} == set(sd.__all__)
 
 
 def test_a_metric_by_contributing_alone(monkeypatch) -> None:
