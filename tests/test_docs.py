@@ -36,8 +36,8 @@ def blocks(path: Path, language: str) -> list[str]:
 def lines(language: str) -> list[str]:
     """Return the different commands of all texts, with their comments."""
     texts = (text for path in TEXTS for text in blocks(path, language))
-    every = (line for text in texts for line in text.splitlines() if line)
-    return list({line.partition("  #")[0].rstrip(): line for line in every}.values())
+    every = (line for text in texts for line in text.replace("\\\n    ", "").splitlines())
+    return list({line.partition("  #")[0].rstrip(): line for line in every if line}.values())
 
 
 @pytest.mark.parametrize("path", [x for x in TEXTS if ">>>" in x.read_text()], ids=lambda x: x.stem)
