@@ -56,7 +56,7 @@ def folder(tmp_path_factory) -> Path:
     (home / "results").mkdir()
     (home / "scores").mkdir()
     for name, source in (
-        ("ranks.csv", "movielens_xyz.csv"), ("results/ranks.csv", "movielens_xyz.csv"),
+        ("ranks.csv", "paper_abc.csv"), ("results/ranks.csv", "paper_abc.csv"),
         ("printed.csv", "printed_table.csv"), ("sampled.csv", "templates/sampled.csv"),
     ):  # fmt: skip
         (home / name).write_bytes((data / source).read_bytes())
@@ -98,7 +98,7 @@ def run(line: str, capsys, monkeypatch) -> int:
 def test_commands_run(line: str, folder, capsys, monkeypatch) -> None:
     monkeypatch.chdir(folder)
     code = run(line, capsys, monkeypatch)
-    # Recall@10 with 100 negatives orders X, Y, Z wrongly (Krichene & Rendle 2020, Table 3).
+    # Negatives order A, B, C wrongly by Recall@10 (Krichene & Rendle 2020, Tables 1 and 2).
     assert code == 1 or "exit code 1" not in line
     assert code == 0 or "sampledash check" in line
 
