@@ -50,7 +50,9 @@ def npz_to_parquet(data: bytes, name: str) -> bytes:
     try:
         with np.load(stream, allow_pickle=False) as archive:
             pos, neg = (archive[array] for array in pair)
-    except ValueError:
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise  # the archive is damaged
         raise Refusal(f"{name} holds Python objects, not numbers; save scores as float32") from None
     return _written(pa.table(ranks_of_scores(pos, neg, name)))
 

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from html import unescape
 from itertools import combinations
@@ -392,6 +393,12 @@ def test_what_the_page_without_a_server_is_made_from(monkeypatch, capsys, tmp_pa
 
 @pytest.mark.skipif(chromium_path() is None, reason="missing: apt-get install chromium")
 def test_the_page_without_a_server_teaches_every_lesson_without_a_network(alone):
+    # A thread, because Playwright starts once in a thread, and other tests may have started it.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(teaches, alone).result()
+
+
+def teaches(alone):
     with chromium() as browser:
         tab, events = browser.new_context(offline=True, reduced_motion="reduce").new_page(), []
         for kind in ("console", "pageerror", "request"):

@@ -57,7 +57,7 @@ def test_pickles_are_refused():
             complaint(pickle.dumps(Trap(), protocol=protocol), name, said)
     stream = io.BytesIO()
     np.savez(stream, ranks=np.arange(3))
-    complaint(stream.getvalue(), "BPR.npy", "zip archive")
+    complaint(stream.getvalue(), "BPR.npy", "BPR.npy holds ranks; save CSV, or arrays named pos")
 
 
 @pytest.mark.parametrize(("column", "what"), ODD, ids=lambda x: x if isinstance(x, str) else "")

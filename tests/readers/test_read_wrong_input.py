@@ -145,8 +145,8 @@ EMPTY = [(x, name) for x in (b"", b"\n", b" \r\n \n") for name in ("x.parquet", 
 WRONG += [(npy(array), BPR, facts) for array, facts in ARRAYS]
 ZIPS = [
     (dict(pos=[1.0], neg=[[np.inf]]), "S.npz: neg, row 1, holds inf"),
-    (dict(pos=[None], neg=[[1]]), "S.npz cannot be read as a numpy archive: it is damaged"),
-    (dict(a=[1.0]), "S.npz is a zip archive … or arrays pos and neg"),
+    (dict(pos=[None], neg=[[1]]), "S.npz holds Python objects, not numbers; save scores as"),
+    (dict(a=[1.0]), "S.npz holds a; save CSV, or arrays named pos and neg"),
     (dict(pos=[0.1], neg=np.zeros((2**25, 1))), "S.npz unpacks to more than 256 MiB; save scores"),
 ]
 LISTS = [
