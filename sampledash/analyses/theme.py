@@ -114,14 +114,13 @@ def figure(
     height: int = HEIGHT,
     title: str = "",
     title_color: str | None = None,
-    revision: str | None = None,
     **layout: Any,
 ) -> Picture:
     """Return a figure of the traces ``data`` in the common look.
 
     Traces should be of types that Plotly draws as SVG, with at most 400 points. The user's changes,
-    such as a zoom, last until ``revision`` changes, by default the title and the x axis. ``layout``
-    holds more of Plotly's layout.
+    such as a zoom, last until the title or the x axis changes. ``layout`` holds more of Plotly's
+    layout.
     """
     font = {"size": 16, "color": title_color or look(dark).ink}
     text = f"<b>{title}</b>" if title else ""
@@ -135,7 +134,7 @@ def figure(
             "template": styles(dark)["template"],
             "height": height,
             "title": {"text": text, "font": font},
-            "uirevision": f"{title} {across.get('range')}" if revision is None else revision,
+            "uirevision": f"{title} {across.get('range')}",
             "annotations": [],
             "shapes": [],
             **layout,

@@ -33,7 +33,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
         line = theme.metric_line(metric, dark) if revealed else grey
         curves.append(sliding.Curve(str(metric), metric(ranks, N), line))
     axes = {"xaxis": theme.rank_axis(TOP, title="rank"), "yaxis": theme.percent_axis()}
-    layout: dict[str, Any] = {**axes, "revision": "weights", "dark": dark}
+    layout: dict[str, Any] = {**axes, "dark": dark}
     if not revealed:
         title = "Four metrics over the rank. <b>Which is which?</b>"
         return sliding.before(ranks, curves, title, **layout)

@@ -58,7 +58,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     law = sliding.scatter("markers", x, (100 * sampling.pmf(RANK)[:WIDEST]).tolist(), marker=ink)
     title = f"<b>The law</b> (dots): mean {decimal(mean)}<br>true rank {count(RANK)}"
     steps["law"] = [bars, law], title
-    layout: dict[str, Any] = {"revision": "learn-draws", "bargap": 0.2, "dark": dark}
+    layout: dict[str, Any] = {"bargap": 0.2, "dark": dark}
     layout["xaxis"] = {"title": {"text": "sampled rank"}, "range": [0.4, WIDEST + 0.6], "dtick": 1}
     layout["yaxis"] = theme.percent_axis(title="of the draws")
     return sliding.sliding([], steps, count(SIZES[0]), prefix="draws: ", **layout)
@@ -78,6 +78,4 @@ def _catalogue(negatives: list[int], dark: bool) -> theme.Picture:
     item = sliding.colored(f"◆ the item at rank {count(RANK)}", c.vermillion)
     title = f"{item}<br>{sliding.colored(f'┃ {count(M)} drawn negatives', c.blue)}"
     x, y = theme.rank_axis(N, log=False), {"visible": False, "range": [-1, 1]}
-    return sliding.still(
-        data, title, height=210, dark=dark, revision=f"strip-{N}", xaxis=x, yaxis=y
-    )
+    return sliding.still(data, title, height=210, dark=dark, xaxis=x, yaxis=y)

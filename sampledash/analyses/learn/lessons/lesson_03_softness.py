@@ -68,7 +68,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     true = f"all items {percent(float(exact.y[place]))}"
     head = f"<b>{metric} at rank {count(FAR)}</b>"
     upright = theme.upright(FAR, theme.look(dark).muted, dash="dot")
-    layout: dict[str, Any] = {"shapes": [upright], "revision": f"soft-{variant}", "dark": dark}
+    layout: dict[str, Any] = {"shapes": [upright], "dark": dark}
     layout |= {"xaxis": theme.rank_axis(TOP, log=False), "yaxis": theme.percent_axis()}
     if not revealed:
         return sliding.before(ranks, [exact], f"{head}<br>╌╌ on {true}", **layout)

@@ -51,8 +51,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     first = drawn(DOWN[0])
     names = sliding.broken([sliding.colored(f"<b>{x.name}</b>", x.color) for x in first], 4)
     up = theme.percent_axis(title="rank 1 = 100 %, last = 0 %")
-    layout: dict[str, Any] = {"xaxis": theme.rank_axis(N, log=False), "yaxis": up}
-    layout |= {"revision": "one-negative", "dark": dark}
+    layout: dict[str, Any] = {"xaxis": theme.rank_axis(N, log=False), "yaxis": up, "dark": dark}
     if not revealed:
         return sliding.before(ranks, first, f"On all items<br>{names}", **layout)
     steps = {}

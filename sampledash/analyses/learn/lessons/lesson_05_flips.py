@@ -99,7 +99,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     thin = theme.exact_line(dark, 1.2)
     known = zip(names, exact, strict=True)
     beside = [Curve(f"{name} on all", np.full(len(grid), value), thin) for name, value in known]
-    layout: dict[str, Any] = {"beside": beside, "dark": dark, "revision": f"flips-{variant}"}
+    layout: dict[str, Any] = {"beside": beside, "dark": dark}
     layout["xaxis"] = theme.rank_axis(m_max, title="m, negatives", most=5)
     layout["yaxis"] = theme.percent_axis(100 * max(float(means.max()), *exact))
     return sliding.along(grid, curves, says, TABLE_M, **layout)

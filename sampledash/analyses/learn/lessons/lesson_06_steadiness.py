@@ -70,5 +70,4 @@ def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
         )
         steps[count(m)] = dots, title
     axes = sliding.rows(METRIC, names, 1.05 * max(float(runs(m).max()) for m in m_values), dark)
-    layout = {"revision": f"runs-{METRIC}", **axes}
-    return sliding.sliding([sliding.ticks(exact, dark)], steps, count(M), dark=dark, **layout)
+    return sliding.sliding([sliding.ticks(exact, dark)], steps, count(M), dark=dark, **axes)

@@ -52,8 +52,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     exact = sliding.Curve("exact", sd.parse_metric("AP")(ranks, N), theme.exact_line(dark, 2.5))
     raw = sliding.Curve("uncorrected", fit(None).expected(ranks), raw_line)
     head = f"╌╌ all items   {sliding.colored('━ uncorrected', raw.color)}"
-    layout: dict[str, Any] = {"revision": "corrections", "dark": dark}
-    layout["xaxis"] = theme.rank_axis(N, most=5)
+    layout: dict[str, Any] = {"xaxis": theme.rank_axis(N, most=5), "dark": dark}
     layout["yaxis"] = theme.percent_axis(title="expected AP")
     if not revealed:
         return sliding.before(ranks, [exact, raw], head, **layout)

@@ -71,5 +71,4 @@ def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
         steps[count(m)] = sliding.ranges(free, falling, exact, dark), title
     top = 1.03 * max(high for m in VISITED for _, high in ranges(m)[0])
     axes = sliding.rows(METRIC, names, top, dark)
-    layout = {"barmode": "overlay", "revision": f"ranges-{METRIC}", **axes}
-    return sliding.sliding([], steps, count(M), dark=dark, **layout)
+    return sliding.sliding([], steps, count(M), dark=dark, barmode="overlay", **axes)

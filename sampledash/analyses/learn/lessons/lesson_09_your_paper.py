@@ -67,7 +67,6 @@ def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
         says,
         M,
         dark=dark,
-        revision="your-paper",
         xaxis=theme.rank_axis(m_values[-1], title="m, negatives", most=5),
         yaxis=theme.percent_axis(top, low=low, title="expected difference"),
         shapes=[theme.level(0, c.ink, width=1.5, dash="dot")],

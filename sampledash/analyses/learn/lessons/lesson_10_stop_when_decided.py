@@ -66,7 +66,6 @@ def _one(rank: int, revealed: bool, dark: bool) -> theme.Picture:
         )
 
     layout: dict[str, Any] = {
-        "revision": f"one-user-{rank}-{revealed}",
         "xaxis": {**bare, "range": [-0.7, ACROSS - 0.3], "visible": False},
         "yaxis": {**bare, "range": [0.7 - rows, 0.7], "visible": False},
         "dark": dark,
@@ -107,7 +106,6 @@ def _all(dark: bool) -> theme.Picture:
         says,
         M,
         dark=dark,
-        revision="all-users",
         prefix="looked at: ",
         xaxis=theme.rank_axis(m_values[-1], title="looked at for each user", most=5),
         yaxis=theme.percent_axis(100.0, title="users still open"),

@@ -86,5 +86,5 @@ def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
         )
         steps[count(n)] = sliding.ranges(wide, narrow, known or estimates, dark), title
     axes = sliding.rows(METRIC, shown, 1.0, dark)
-    layout = {"barmode": "overlay", "revision": "larger-corpus", **axes}
+    layout = {"barmode": "overlay", **axes}
     return sliding.sliding([], steps, count(N), prefix="n = ", dark=dark, **layout)
