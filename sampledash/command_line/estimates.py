@@ -168,7 +168,7 @@ def audit(args: argparse.Namespace, progress: Progress) -> Answer:
         parts = [result.effect(metric, sets, args.scheme) for metric in metrics]
         both = list(zip(metrics, parts, strict=True))
         sentences += [effects(result, metric, part, args.scheme) for metric, part in both]
-        effect = pd.concat([part.assign(metric=str(metric)) for metric, part in both])
-        effect = effect[["metric", *parts[0].columns]].astype(object)
-        tables["effect"] = effect.where(effect.notna(), None).reset_index(drop=True)
+        effect = [part.assign(metric=str(metric)) for metric, part in both]
+        columns = ["metric", *parts[0].columns]
+        tables["effect"] = pd.concat(effect, ignore_index=True)[columns]
     return Answer(sentences, tables, {"drawn": result.drawn, **facts})

@@ -44,11 +44,8 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
         sources = [(io.BytesIO(data), name)]
     if not sources:
         return _ranked(_only(args), args, progress)
-    named = ("--relevant", "--seen", "--negatives")
-    for option, given in zip(named, (*pairs, args.negatives), strict=True):
-        if given is not None:
-            what = f"a table of scores, which {sources[0][1]} is not"
-            raise ValueError(f"{option} is for {what}; for runs and lists give --qrels")
+    where = f"{sources[0][1]}, which is no table of scores; for runs and lists give --qrels"
+    refuse_unused(args, where, ("relevant", "seen", "negatives"))
     return Answer((), {"ranks": ranks_table(read(sources, args))})
 
 

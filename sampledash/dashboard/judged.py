@@ -55,8 +55,13 @@ def locked_n(source: Source) -> tuple[int, str]:
 
 
 def chosen_metrics() -> tuple[Metric, ...]:
-    """Return the metrics that the reader chose, at the shared cutoff and the additional cutoffs."""
+    """Return the metrics that the reader chose, at the shared cutoff and the additional cutoffs.
+
+    Raises a ValueError if no metric is chosen.
+    """
     settings = state.current()
+    if not settings.chips:
+        raise ValueError("no metric is chosen: pick at least one above the picture")
     cutoffs = sorted({settings.k, *state.value("also_k", DEFAULTS)})
     metrics = [
         choices.chip_metric(chip, k, settings.n)
@@ -69,8 +74,6 @@ def chosen_metrics() -> tuple[Metric, ...]:
 def check(source: Source) -> Question:
     """Return the settings as a question; raise a ValueError if a setting is invalid."""
     settings, metrics = state.current(), chosen_metrics()
-    if not metrics:
-        raise ValueError("no metric is chosen: pick at least one above the picture")
     chosen = usable(state.value("correction", DEFAULTS), settings.gamma)
     options: Options = {"scheme": settings.scheme, "correction": chosen}
     if settings.design.weighted and settings.scheme not in possible(source.sets):

@@ -26,7 +26,7 @@ from sampledash.analyses.source import Source
 from sampledash.comparison.means import exact_means
 from sampledash.dashboard import judged, page, ranks, sliders, state
 from sampledash.dashboard.ranks import UPLOAD
-from sampledash.dashboard.uploads import LOST, Upload, lost, uploaded
+from sampledash.dashboard.uploads import LOST, Upload, lost, uploaded_file
 from sampledash.lab.interactions import Interactions, synthetic
 from sampledash.lab.ranking import require_candidates
 from sampledash.lab.reading import OpenedInteractions, open_interactions
@@ -153,16 +153,11 @@ def _interactions() -> Interactions:
     about, offered = words.TEXTS["interactions"], (SYNTHETIC, UPLOAD)
     if page.segments("Interactions", offered, "interactions", help=about) == SYNTHETIC:
         return memory.once(synthetic)()
-    file = st.file_uploader(
-        "A row for each interaction: user, item, and if known rating and timestamp",
-        key="interactions_file",
-        help=words.TEXTS["interactions file"],
-    )
-    last = uploaded([file] if file else None, "_interactions_file")
-    if last is None:
-        if lost("interactions_file"):
-            raise page.Problem(LOST)
-        raise page.Problem("Choose a file of interactions to train on.", asking=True)
+    label = "A row for each interaction: user, item, and if known rating and timestamp"
+    key = "interactions_file"
+    if (last := uploaded_file(label, key=key, help=words.TEXTS["interactions file"])) is None:
+        asking = "Choose a file of interactions to train on."
+        raise page.Problem(LOST if lost(key) else asking, asking=not lost(key))
     return _read(last)
 
 

@@ -14,7 +14,7 @@ from sampledash.analyses.audit import pictures
 from sampledash.auditing.audit import Audit, effects
 from sampledash.auditing.reading import audit_files
 from sampledash.dashboard import page, state
-from sampledash.dashboard.uploads import Upload, template, upload, uploaded
+from sampledash.dashboard.uploads import Upload, template, upload, uploaded_file
 from sampledash.metrics import parse_metric
 from sampledash.readers.files import read_rank_sets
 from sampledash.report.escape import escaped
@@ -62,8 +62,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 def _effect(result: Audit) -> None:
     """Draw an uploader of true ranks, and the effect of these negatives on the ranks' metrics."""
     label = "True ranks, if you have them: what do these negatives do to a metric?"
-    file = st.file_uploader(label, key="effect_file", help=HELP["effect_file"])
-    last = uploaded([file] if file else None, "_effect_file")
+    last = uploaded_file(label, key="effect_file", help=HELP["effect_file"])
     if last is None:
         return
     text = st.text_input("Metric", "Recall@10", key="effect_metric")
@@ -93,8 +92,7 @@ def _files() -> list[Upload]:
     """Draw two uploaders; return the file of lists and, if given, the file of training data."""
     label = "The training part, if you have it"
     place = st.container()
-    train = st.file_uploader(label, key="train_file", help=HELP["train_file"])
-    last = uploaded([train] if train else None, "_train_file")
+    last = uploaded_file(label, key="train_file", help=HELP["train_file"])
     button = partial(template, "Template", "test.negative", "test.negative", "text/plain", "lists")
     label, words = "Lists of negatives, as text or a table", (HELP["lists_file"], HELP["asking"])
     with place:

@@ -59,6 +59,12 @@ def uploaded(files: list[Any] | None, key: str) -> Upload | None:
     return last
 
 
+def uploaded_file(label: str, *, key: str, help: str) -> Upload | None:
+    """Draw an uploader of a single file; return the file, or None if there is none."""
+    file = st.file_uploader(label, key=key, help=help)
+    return uploaded([file] if file else None, f"_{key}")
+
+
 def upload(
     label: str, templates: Callable[[], None], *, key: str, help: str, asking: str
 ) -> Upload:

@@ -17,6 +17,7 @@ from sampledash.analyses.consistency.result import Focus, Result
 from sampledash.analyses.consistency.words import MOST_FLIPS, say, tile
 from sampledash.comparison.order import TIED
 from sampledash.grids import MOST_POINTS, m_grid
+from sampledash.rank_sets import RankSet, Ties, rank_distribution_at
 from sampledash.report.escape import plain
 from sampledash.report.numbers import bare_points, count, in_runs, points
 from sampledash.types import Flags, Floats, Ints
@@ -67,6 +68,13 @@ def rank_edges(largest: int, *, top: bool) -> Ints:
     decade = 10.0 ** np.floor(np.log10(width))
     step = int(next(f * decade for f in (1, 2, 5, 10) if f * decade >= width))
     return np.append(np.arange(step, largest, step), largest)
+
+
+def rank_shares(sets: Sequence[RankSet], ties: Ties, *, top: bool = False) -> tuple[Ints, Floats]:
+    """Return :func:`rank_edges`, and each system's share of relevant items per bar, by edge."""
+    edges = rank_edges(max(int(ranks.n.max()) for ranks in sets), top=top)
+    up_to = np.column_stack([rank_distribution_at(ranks, edges, ties=ties) for ranks in sets])
+    return edges, np.diff(up_to, axis=0, prepend=0.0)
 
 
 def curves(

@@ -10,6 +10,7 @@ from sampledash.analyses import theme
 from sampledash.analyses.consistency import pictures as over_m
 from sampledash.analyses.correct import result
 from sampledash.analyses.correct.words import root
+from sampledash.analyses.explore.pictures import over_ranks
 from sampledash.analyses.line_names import name_at, names_at
 from sampledash.comparison.means import mean
 from sampledash.correction import Correction
@@ -39,26 +40,13 @@ def expectation(
 
     Figure 4 of Krichene & Rendle is such a picture. ``focus`` is the correction to export.
     """
-    c = theme.look(dark)
     ordered = sorted(curves, key=lambda x: x == focus)
     y = [theme.in_percent(exact), *(theme.in_percent(curves[x]) for x in ordered)]
-    low, top = _range(y, about=float(np.ptp(y[0])))
     lines = [theme.exact_line(dark, 2.5), *(_line(x, focus, dark) for x in ordered)]
-    names = ["exact", *map(str, ordered)]
-    axis = theme.rank_axis(int(ranks[-1]))
-    colors, ends = [c.ink, *(line["color"] for line in lines[1:])], (axis["range"], (low, top))
-    return theme.figure(
-        [
-            theme.curve(*theme.steps(ranks, values), line, name)
-            for values, line, name in zip(y, lines, names, strict=True)
-        ],
-        dark=dark,
-        height=height,
-        title=f"Expected {metric}",
-        annotations=names_at(names, colors, np.log10(ranks), y, *ends, height=height - 90),
-        xaxis=axis,
-        yaxis=_percent(low, top),
-    )
+    up = _percent(*_range(y, about=float(np.ptp(y[0]))))
+    layout: dict[str, Any] = {"xaxis": theme.rank_axis(int(ranks[-1])), "yaxis": up, "dark": dark}
+    layout |= {"title": f"Expected {metric}", "height": height}
+    return over_ranks(ranks, y, lines, ["exact", *map(str, ordered)], **layout)
 
 
 def vector(

@@ -1,6 +1,6 @@
 """Pictures of the Explore page: metrics over the true rank, and distributions of sampled ranks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,27 +88,42 @@ def family(
     dark: bool = False,
 ) -> theme.Picture:
     """Draw the exact and, for several m, the expected metric (Krichene & Rendle, Figure 3)."""
-    c, sizes = theme.look(dark), sorted(curves)
-    drawn = [*(theme.in_percent(curves[m]) for m in sizes), theme.in_percent(exact)]
-    texts = [*(f"m = {count(m)}" for m in sizes), "exact"]
+    sizes = sorted(curves)
+    names = [*(f"m = {count(m)}" for m in sizes), "exact"]
+    y = [theme.in_percent(values) for values in (*(curves[m] for m in sizes), exact)]
     lines = [*theme.family_lines(len(sizes), dark), theme.exact_line(dark)]
-    colors = [*(line["color"] for line in lines[:-1]), c.ink]
-    top = float(drawn[-1].max())
-    axes, place = _axes(ranks, log, top, most=7), np.log10 if log else np.asarray
-    ends = axes["xaxis"]["range"], axes["yaxis"]["range"]
-    options: dict[str, Any] = {"height": height - 90, "clear": [float(place(at))]}
-    names = names_at(texts, colors, place(ranks), drawn, *ends, **options)
+    layout: dict[str, Any] = {"title": str(metric), "height": height, "dark": dark}
+    layout |= _axes(ranks, log, float(y[-1].max()), most=7)
+    return over_ranks(ranks, y, lines, names, at=at, **layout)
+
+
+def over_ranks(
+    ranks: Ints,
+    y: Sequence[Floats],
+    lines: Sequence[dict[str, Any]],
+    names: Sequence[str],
+    *,
+    height: int,
+    dark: bool,
+    at: int | None = None,
+    **layout: Any,
+) -> theme.Picture:
+    """Draw lines over the true rank, each with its name beside it, and mark the rank ``at``.
+
+    ``y`` is in percent, and ``layout`` is that of :func:`theme.figure`, with both axes.
+    """
+    across, up = layout["xaxis"], layout["yaxis"]["range"]
+    place = np.log10 if across.get("type") == "log" else np.asarray
+    marks, colors = [] if at is None else [at], [line["color"] for line in lines]
+    options: dict[str, Any] = {"height": height - 90, "clear": place(marks)}
+    drawn = zip(y, lines, names, strict=True)
     return theme.figure(
-        [
-            theme.curve(*theme.steps(ranks, y), line, text)
-            for y, line, text in zip(drawn, lines, texts, strict=True)
-        ],
+        [theme.curve(*theme.steps(ranks, values), line, name) for values, line, name in drawn],
         dark=dark,
         height=height,
-        title=str(metric),
-        annotations=names,
-        shapes=[theme.upright(at, c.muted)],
-        **axes,
+        annotations=names_at(names, colors, place(ranks), y, across["range"], up, **options),
+        shapes=[theme.upright(mark, theme.look(dark).muted) for mark in marks],
+        **layout,
     )
 
 

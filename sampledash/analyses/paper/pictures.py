@@ -21,7 +21,6 @@ from sampledash.grids import m_grid, rank_grid
 from sampledash.metrics import Metric, parse_metric
 from sampledash.papers.krichene import WITH
 from sampledash.protocol import Protocol
-from sampledash.rank_sets import rank_distribution_at
 from sampledash.readers.files import example
 from sampledash.report.escape import plain
 from sampledash.sampling import Sampling
@@ -84,9 +83,7 @@ def _corrected(metric: Metric, dark: bool) -> theme.Picture:
 
 def _ranks(_: Metric, dark: bool) -> theme.Picture:
     sets = example(MOVIELENS)
-    edges = consistency.rank_edges(max(int(x.n.max()) for x in sets), top=False)
-    up_to = np.column_stack([rank_distribution_at(x, edges, ties="expected") for x in sets])
-    shares = np.diff(up_to, axis=0, prepend=0.0)
+    edges, shares = consistency.rank_shares(sets, "expected")
     return consistency.distribution(edges, [x.system for x in sets], shares, dark=dark)
 
 

@@ -12,7 +12,6 @@ from sampledash.analyses.consistency import cut, pictures, tables
 from sampledash.analyses.consistency.report import exact
 from sampledash.analyses.source import Source
 from sampledash.dashboard import page
-from sampledash.dashboard.page import Problem
 from sampledash.metrics import Metric
 from sampledash.report.escape import escaped
 from sampledash.report.script import exact_script
@@ -20,9 +19,7 @@ from sampledash.report.sentences import cutoff_holds_all
 
 
 def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any]) -> None:
-    """Draw exact metrics (or their ranges) and tests; raise a Problem if no metric is chosen."""
-    if not metrics:
-        raise Problem("no metric is chosen: pick at least one above the picture")
+    """Draw exact metrics (or their ranges) and tests."""
     k = source.largest_cutoff or 0
     make = partial(cut.compute, source, metrics)
     key = "cut", source.key, tuple(metrics)

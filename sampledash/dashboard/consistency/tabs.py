@@ -16,7 +16,6 @@ from sampledash.analyses.consistency.report import report
 from sampledash.analyses.consistency.result import MOST_OVER_M, MOST_PAIRS, SEED, Focus
 from sampledash.dashboard import page, state
 from sampledash.dashboard.consistency import instead
-from sampledash.rank_sets import rank_distribution_at
 from sampledash.report.escape import escaped, plain, system_name
 from sampledash.report.numbers import count, in_runs, points
 from sampledash.report.paragraph import bibtex, paragraph
@@ -228,12 +227,9 @@ def _distribution(focus: Focus) -> None:
     """Draw the distribution of the true ranks of relevant items (Krichene & Rendle, Figure 5)."""
     r, systems = focus.result, focus.result.drawn(focus.pair)
     sets, names = [r.question.sets[i] for i in systems], [r.systems[i] for i in systems]
-    largest = max(int(ranks.n.max()) for ranks in sets)
     view = page.segments("Ranks shown", RANKS, "distribution_view")
-    edges = pictures.rank_edges(largest, top=view == RANKS[1])
     ties = r.question.protocol.ties
-    shares = np.column_stack([rank_distribution_at(ranks, edges, ties=ties) for ranks in sets])
-    shares = np.diff(shares, axis=0, prepend=0.0)
+    edges, shares = pictures.rank_shares(sets, ties, top=view == RANKS[1])
     fig = pictures.distribution(edges, names, shares, dark=page.is_dark())
     alt = f"Share of relevant items in {len(edges)} stretches of ranks, per system."
     page.picture(fig, key="consistency_distribution", alt=alt)
