@@ -13,6 +13,7 @@ from sampledash.analyses.estimate import result as asked
 from sampledash.auditing.audit import effects
 from sampledash.auditing.reading import audit_files
 from sampledash.command_line.streams import Answer, metrics_of, opened
+from sampledash.comparison.means import step_of
 from sampledash.correction import parse_correction
 from sampledash.estimation.rank_distribution import LEARNED, SHAPED
 from sampledash.metrics import Metric
@@ -75,7 +76,7 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
     for x, metric in enumerate(metrics):
         corpus = args.sample_of is not None
         question = asked.Question(tuple(sets), metric, method, gamma=0.1, corpus=corpus)
-        result = asked.compute(question, _part(progress, x, len(metrics)), name=str)
+        result = asked.compute(question, step_of(progress, x, len(metrics)), name=str)
         sentences += [result.sentence, *result.notes]
         methods.append(result.method)
         for row in result.rows:
@@ -97,11 +98,6 @@ def _tested(args: argparse.Namespace) -> int | None:
     return None if args.n is None else int(args.n)
 
 
-def _part(progress: Progress, x: int, parts: int) -> Progress:
-    """Return a function that reports progress in part number ``x`` as progress in all parts."""
-    return lambda done: progress((x + done) / parts)
-
-
 def _ends(row: asked.Row) -> tuple[float, ...]:
     """Return the ends of a metric's range, without and with an assumption (NaN if contradicted).
 
@@ -118,7 +114,7 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
     check_utf8(data, name)
     tables = read_tables(data.decode().removeprefix("\ufeff"))
     over = 0 if args.over is None else checks.integer("--instances", args.over, low=1)
-    rows, sentences, metrics = [], list[str](), metrics_of(args)
+    rows, sentences, metrics, several = [], list[str](), metrics_of(args), len(tables) > 1
     asks = [(printed, metric) for printed in tables for metric in metrics]
     for x, (printed, metric) in enumerate(asks):
         n, m = printed.n if args.n is None else args.n, printed.m if args.m is None else args.m
@@ -133,20 +129,19 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
         corpus = args.sample_of is not None
         sampling = printed_table.sampling_of(n, m, args.scheme, corpus=corpus)
         question = printed_table.TableQuestion(printed, metric, sampling, over, corpus)
-        result = printed_table.compute_table(question, _part(progress, x, len(asks)), name=str)
+        result = printed_table.compute_table(question, step_of(progress, x, len(asks)), name=str)
         about = f"{printed.title}: " if printed.title else ""
         sentences += [about + sentence for sentence in (result.sentence, *result.notes)]
-        protocol = (printed.title, n, m) if len(tables) > 1 else ()
+        protocol = (printed.title, n, m) if several else ()
         for row in result.rows:
             if row.value is not None:
                 sentences.append(words.say.fitted(question.point(0).family))
             estimate = (row.value, *(row.interval or (np.nan, np.nan)))
             rows.append((*protocol, str(metric), row.name, *estimate, *_ends(row)))
     columns = ["metric", "system", "estimate", "estimate_low", "estimate_high", *_ENDS]
-    facts = {"n": n, "m": m, "scheme": args.scheme, "instances": args.over}
-    if len(tables) > 1:
-        columns = ["table", "n", "m", *columns]
-        facts = {"scheme": args.scheme, "instances": args.over}
+    columns = [*("table", "n", "m") * several, *columns]
+    facts = {} if several else {"n": n, "m": m}
+    facts |= {"scheme": args.scheme, "instances": args.over}
     ranges = pd.DataFrame(rows, columns=columns)
     return Answer(list(dict.fromkeys(sentences)), {"ranges": ranges}, facts)
 

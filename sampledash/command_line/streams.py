@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from sampledash.checks import Refusal, Remedy
-from sampledash.command_line.options import FILES
+from sampledash.command_line.options import FILES, READING
 from sampledash.correction import parse_correction
 from sampledash.leftovers import Scratch
 from sampledash.metrics import Metric, parse_metric
@@ -39,17 +39,12 @@ def rank_sets(args: argparse.Namespace) -> list[RankSet]:
 
 def read(sources: Sequence[tuple[Any, str]], args: argparse.Namespace) -> list[RankSet]:
     """Return the true ranks in ``sources``, pairs of a source and a name from :func:`opened`."""
-    options = {"instances": args.instances, "runs": args.runs, "censored": args.censored}
-    qrels = None if args.qrels is None else opened(args.qrels)
+    files, names = map(list, zip(*sources, strict=True))
+    options = {option: getattr(args, option) for option in READING}
+    if args.qrels is not None:
+        options["qrels"], _ = opened(args.qrels)
     try:
-        return read_rank_sets(
-            [source for source, _ in sources],
-            name=[name for _, name in sources],
-            n=args.n,
-            zero_based=args.zero_based,
-            qrels=qrels and qrels[0],
-            **options,
-        )
+        return read_rank_sets(files, name=names, **options)
     except MissingCandidates as error:
         raise Refusal(*error.parts, Remedy("n", True)) from None
 

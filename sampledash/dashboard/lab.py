@@ -78,14 +78,9 @@ def show() -> None:
     with right:
         page.note(DEFAULTS)
         bars = st.container()
-        answer = None
-        if source is None:
-            sliders.bar("k", sampled=False)  # the sweeps of hyperparameters use k
-            st.info("Train two recommenders to see whether a sample orders them as all items do.")
-        else:
-            if beware:
-                st.warning(beware, icon=":material/history:")
-            answer = _found(source)
+        if beware:
+            st.warning(beware, icon=":material/history:")
+        answer = _found(source)
     job: lab.Job | None = st.session_state.get(_JOB)
     if setup is not None:
         if job is not None and job.tasks[0].key in map(setup.key, lab.SWEEPS):
@@ -367,17 +362,18 @@ def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source |
     return last, "" if last is None else words.say.earlier([x.system for x in last.sets], last.name)
 
 
-def _found(trained: Source) -> tuple[Result, int] | None:
+def _found(trained: Source | None) -> tuple[Result, int] | None:
     """Draw the verdict, its picture and the exact metrics, with links to other pages.
 
     Return the verdict, if there is one, and the index of the metric that is shown.
     """
-    source = replace(trained, sets=tuple(ranks.without_classes for ranks in trained.sets))
-    if len(source.sets) < 2:
+    if trained is None or len(trained.sets) < 2:
         sliders.bar("k", sampled=False)  # the sweeps of hyperparameters use k
-        st.info("One system alone has no order: train a second one.")
-        _exact(trained.sets, None)
+        st.info(words.TEXTS["none trained" if trained is None else "one trained"])
+        if trained is not None:
+            _exact(trained.sets, None)
         return None
+    source = replace(trained, sets=tuple(ranks.without_classes for ranks in trained.sets))
     page.metric_chips()
     place = st.container(key="lab_headline")
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff()]

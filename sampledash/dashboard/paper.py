@@ -214,7 +214,7 @@ def _missing() -> None:
     options = page.bound("times", about, format="%d times")
     times = st.slider(label, 1, pictures.MOST_TIMES, DEFAULTS["times"], **options)
     rows = missing()
-    st.markdown(words.missing(times, rows[rows["times"] == times]))
+    st.markdown(words.say.missing(times, rows[rows["times"] == times].to_dict("records")))
     _panels(pictures.missing(times, rows, page.is_dark()))
 
 

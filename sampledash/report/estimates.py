@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-import pandas as pd
-
 from sampledash.estimation.bounds import Range, decided
 from sampledash.report.escape import short_name
 from sampledash.report.numbers import MOST_NAMED, percent
@@ -90,16 +88,3 @@ def alone(metric: str, system: str, ends: tuple[float, float]) -> str:
 def span(low: float, high: float) -> str:
     """Write a range of differences in percentage points: ``+1.00 to +2.50 points``."""
     return f"{100 * low:+.2f} to {100 * high:+.2f} points".replace("-", "−")
-
-
-def best_gamma(table: pd.DataFrame, metric: str) -> str:
-    """Return a sentence that compares the γ with the smallest error with the suggested γ, 1/|D|.
-
-    The suggested γ is in the first row of ``table``; |D| is the number of instances.
-    """
-    return say.best_gamma(metric, table.iloc[int(table["mse"].argmin())], table.iloc[0])
-
-
-def price_of_gamma(table: pd.DataFrame) -> str:
-    """Return a sentence on what the smallest γ costs: largest value, condition number."""
-    return say.price_of_gamma(table.iloc[int(table["gamma"].argmin())])

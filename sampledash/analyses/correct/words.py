@@ -51,11 +51,6 @@ def vector_note(fit: Fit) -> str:
     return say.vector_note(fit, turns, smallest)
 
 
-def gamma_meaning(correction: Correction, instances: int) -> str:
-    """Return sentences on the meaning of γ, and on γ = 1/|D|, which suits |D| instances."""
-    return say.gamma_meaning(correction, instances, float(f"{1 / instances:.2g}"))
-
-
 def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1") -> list[str]:
     """Return in TeX, with numbers, how the corrected values are computed.
 

@@ -28,11 +28,9 @@ FORMULAS = Path(__file__).with_name("formulas.json")
 def page(progress: Progress) -> str:
     """Return the HTML file with all lessons; ``progress`` is called after each lesson."""
     here, sections = Path(__file__), []
-    functions: list[Any] = [lessons.looks, lessons.words, lessons.notes, html_text, negatives]
-    functions += [offer, picture, formula, as_html]
+    functions: list[Any] = [offer, picture, formula, as_html, html_text, negatives]
     names = {function.__name__: function for function in functions}
-    names |= {"PAPER": lessons.PAPER, "LOCKED": lessons.LOCKED}
-    macros: Any = template(here.with_suffix(".jinja"), **names).module
+    macros: Any = template(here.with_suffix(".jinja"), lessons=lessons, **names).module
     for number in range(1, len(lessons.course()) + 1):
         sections.append(macros.section(number))
         progress(number / len(lessons.course()))

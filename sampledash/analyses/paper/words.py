@@ -37,11 +37,6 @@ OPENS = {
 }
 
 
-def missing(times: int, table: pd.DataFrame) -> str:
-    """Return a sentence that compares metrics of the observed ratings with those of all ratings."""
-    return say.missing(times, table.to_dict("records"))
-
-
 def cell(row: Any, decimals: int) -> str:
     """Return the text of a cell: the printed value, our value, and a sign for whether they match.
 

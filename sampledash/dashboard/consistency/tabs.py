@@ -43,9 +43,6 @@ DEFAULTS: dict[str, Any] = {
 REPEATS = {count(runs): runs for runs in (100, 200, 500, 1_000)}
 _NAN = float("nan")
 
-# Number of a pair -> lowest and highest possible chance that one run shows its true order.
-Bounds = dict[int, tuple[float, float]]
-
 
 def show(focus: Focus) -> None:
     """Draw the tabs. To save time, only the open view of the open tab is computed."""
@@ -92,7 +89,7 @@ def _one_run(focus: Focus) -> None:
     page.table(printed, whole, "chances", rows=r.pairs)
 
 
-def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
+def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[tables.Bounds, str]:
     """Return bounds of the chance of the true order by pair, if both systems share negatives.
 
     Also return why there are no bounds, or "" if there are bounds or the reader asked for none.
@@ -101,7 +98,7 @@ def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
     about = "The chance where both systems are ranked against the same negatives."
     if not page.asked(what, "bounds", label, about):
         return {}, ""
-    bounds: Bounds = {}
+    bounds = dict[int, tuple[float, float]]()
     with page.progress(label) as report:
         for done, pair in enumerate(pairs):
             report(done / len(pairs))

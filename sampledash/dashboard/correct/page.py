@@ -253,7 +253,7 @@ def _numbers(q: Question) -> list[tuple[str, str, str]]:
 
 def _why(q: Question) -> None:
     """Draw the formulas of the correction with the numbers of the page."""
-    st.markdown(words.gamma_meaning(q.taken, q.instances))
+    st.markdown(words.say.gamma_meaning(q.taken, q.instances))
     for step in words.formula(q.fit(), *q.risk(), prior=result.TEX[q.prior.name]):
         st.latex(step)
     st.markdown(words.TEXTS["averages" if q.prior.name == UNIFORM else "averages by prior"])

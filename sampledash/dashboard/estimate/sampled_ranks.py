@@ -401,10 +401,10 @@ def _which_gamma(answer: result.Result[result.Question]) -> None:
     if reason := words.say.no_gamma() if samples.readings[-1].adaptive else obstacle([samples]):
         raise ValueError(reason)
     table = q.gammas(samples)
-    st.markdown(f"**{words.best_gamma(table, str(q.metric))}**")
+    best, least = (table.iloc[int(table[name].argmin())] for name in ("mse", "gamma"))
+    st.markdown(f"**{words.say.best_gamma(q.metric, best, table.iloc[0])}**")
     fig = pictures.errors_over_gamma(table, dark=page.is_dark())
-    least = table["gamma"].iloc[int(table["mse"].argmin())]
-    alt = f"Bias, scatter and error over γ; least at γ = {least:g}."
+    alt = f"Bias, scatter and error over γ; least at γ = {best['gamma']:g}."
     page.picture(fig, key="estimate_gamma", alt=alt)
-    st.caption(words.price_of_gamma(table))
+    st.caption(words.say.price_of_gamma(least))
     page.take(table, "gamma")
