@@ -64,9 +64,7 @@ def _answer() -> None:
             st.caption(words.say.odds_replaced(state.value("odds")))
         if result is not None:
             page.say(_sentence(result), dim=dim)
-    if problem is not None:
-        with beside:
-            problem.show()
+    page.tell(problem, beside)
     focus = next(iter(state.current().chips), None)  # by default, the sentence is about this metric
     link = {**DEFAULTS, "focus": focus, **MORE}
     if result is None:

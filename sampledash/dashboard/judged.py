@@ -20,7 +20,7 @@ from sampledash.metrics import Metric
 from sampledash.protocol import Options, Weighting
 from sampledash.rank_sets import RankSet
 from sampledash.report.escape import system_name
-from sampledash.report.numbers import count, span
+from sampledash.report.numbers import count, span, spell
 from sampledash.report.sentences import beware, headline, other_metrics
 from sampledash.schemes import SCHEMES, Design, possible
 
@@ -122,7 +122,7 @@ def _explain(source: Source, error: ValueError) -> page.Problem:
     def take() -> None:
         st.session_state["m"] = most
 
-    return page.Problem(state.spelled(error), (f"Take m = {count(most)}", take))
+    return page.Problem(spell(error), (f"Take m = {count(most)}", take))
 
 
 def chosen_metric(result: Result, label: str) -> int:

@@ -35,7 +35,7 @@ from sampledash.protocol import Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.readers.frame import Facts
 from sampledash.report.escape import escaped, short_name
-from sampledash.report.numbers import listed, percent
+from sampledash.report.numbers import listed, percent, spell
 from sampledash.report.sentences import ranking
 from sampledash.report.tables import as_csv, ranks_table
 
@@ -295,7 +295,7 @@ def _working(
         asked |= {setup.key(knob): f"Sweep of {knob}" for knob in lab.SWEEPS}
         failures: dict[str, list[str]] = {}
         for key in (key for key in asked if key in job.failed):
-            failures.setdefault(state.spelled(job.failed[key]), []).append(asked[key])
+            failures.setdefault(spell(job.failed[key]), []).append(asked[key])
         for sentence, systems in failures.items():
             page.Problem(f"{listed(systems)}: {sentence}").show()
     if job.done:
@@ -379,9 +379,7 @@ def _found(trained: Source | None) -> tuple[Result, int] | None:
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff()]
     sliders.bar(*numbers, n=judged.locked_n(source), late=numbers, sets=source.sets)
     result, problem = judged.answered(source, "lab")
-    with place:
-        if problem is not None:
-            problem.show()
+    page.tell(problem, place)
     if result is None:
         _exact(trained.sets, None)
         return None

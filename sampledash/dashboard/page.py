@@ -16,13 +16,14 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 from plotly.utils import PlotlyJSONEncoder
+from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.analyses import choices, memory, sliding, theme
 from sampledash.dashboard import scripts, state
 from sampledash.grids import LIVE
 from sampledash.report import tables
 from sampledash.report.escape import escaped
-from sampledash.report.numbers import count, unbroken
+from sampledash.report.numbers import count, spell, unbroken
 from sampledash.types import Progress
 
 _BARE, _PIPE = r"(?<!\\)\|", r"\\|"  # an unescaped |, and the escaped | that replaces it
@@ -79,7 +80,7 @@ class Problem(ValueError):
     @classmethod
     def of(cls, error: ValueError) -> Problem:
         """Return ``error`` if it is a Problem, otherwise a Problem with the error's message."""
-        return error if isinstance(error, Problem) else cls(state.spelled(error))
+        return error if isinstance(error, Problem) else cls(spell(error))
 
     def show(self) -> None:
         """Draw the message and its buttons."""
@@ -95,6 +96,13 @@ class Problem(ValueError):
                     if st.button(label, on_click=do, type=kind):
                         # Rerun the whole page: the button may change parts outside this fragment.
                         st.rerun()
+
+
+def tell(problem: Problem | None, place: DeltaGenerator) -> None:
+    """Draw the message and the buttons of a problem, if there is one, in ``place``."""
+    if problem is not None:
+        with place:
+            problem.show()
 
 
 def answer(
@@ -298,7 +306,7 @@ def tabs(draws: Mapping[str, Callable[[T], None]], key: str, shown: T) -> None:
                 try:
                     draw(shown)
                 except ValueError as error:
-                    st.info(escaped(state.spelled(error)), icon=":material/info:")
+                    st.info(escaped(spell(error)), icon=":material/info:")
 
 
 def bound(key: str, help: str | None = None, **more: Any) -> dict[str, Any]:

@@ -152,10 +152,7 @@ def _item(item: str, headline: DeltaGenerator) -> None:
     matched = pd.concat([table["matched"] for table in tables().values()])
     holds = (stated := statements())["holds"]
     with headline:
-        st.markdown(
-            f"### {matched.sum()} of {len(matched)} printed cells match, "
-            f"and {holds.sum()} of {len(holds)} statements of the text hold."
-        )
+        st.markdown(f"### {words.say.matches(matched, holds)}")
         st.caption(words.TEXTS["rule"])
     if item.startswith("Table"):
         _table(int(item[-1]))

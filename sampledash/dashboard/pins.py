@@ -13,6 +13,7 @@ import streamlit as st
 from sampledash.analyses import theme
 from sampledash.dashboard import state
 from sampledash.report.escape import escaped
+from sampledash.report.numbers import spell
 
 Q = TypeVar("Q")
 _BETWEEN, _DEFAULT = "|", "-"  # the text between pins, and the text of a pin of the defaults
@@ -71,7 +72,7 @@ def pins(
                 question = check()
                 read.append((described(question), question, compute(question)))
         except (KeyError, TypeError, ValueError) as error:  # a link may hold invalid settings
-            why = state.spelled(error) if isinstance(error, ValueError) else "The link is not ours."
+            why = spell(error) if isinstance(error, ValueError) else "The link is not ours."
             read.append((["not shown"], None, None))
             problem = f"The pinned settings cannot be shown. {why}"
     ours, shown, names = described(now), list[Pin](), list[str]()

@@ -25,7 +25,7 @@ from sampledash.readers.frame import Facts, few
 from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates, ReadError
 from sampledash.report.escape import escaped
-from sampledash.report.numbers import count, span
+from sampledash.report.numbers import count, span, spell
 from sampledash.report.templates import Sentences, texts
 
 TEXTS = texts(Path(__file__).with_suffix(".txt"))
@@ -185,7 +185,7 @@ def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
         ways = error.ways.items() if isinstance(error, ReadError) else ()
         remedies = [(label, partial(options.update, changes)) for label, changes in ways]
         asking = isinstance(error, MissingCandidates)
-        raise page.Problem(state.spelled(error), *remedies, asking=asking) from None
+        raise page.Problem(spell(error), *remedies, asking=asking) from None
     st.caption(escaped(say.numbers(reading.numbers)))
     _preview(ident, opened, options, reading)
     return reading

@@ -300,8 +300,3 @@ def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:
 
     given = [(key, kind, params[key][-1:]) for key, kind in _NUMBERS.items() if key in params]
     return [key for key, kind, last in given if not all(reads(raw, kind) for raw in last)]
-
-
-def spelled(error: ValueError) -> str:
-    """Return an error's message as a sentence for the screen, with capital and full stop."""
-    return text.spell(error)

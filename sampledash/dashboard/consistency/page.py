@@ -87,9 +87,7 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
     dim = problem is not None
     with top:
         page.note(DEFAULTS)
-    if problem is not None:
-        with beside:
-            problem.show()
+    page.tell(problem, beside)
     if result is None:
         with row:
             page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "shown": None, "pair": ""})

@@ -14,10 +14,10 @@ import streamlit as st
 from sampledash.analyses.consistency import pictures, tables, words
 from sampledash.analyses.consistency.report import report
 from sampledash.analyses.consistency.result import MOST_OVER_M, MOST_PAIRS, SEED, Focus
-from sampledash.dashboard import page, state
+from sampledash.dashboard import page
 from sampledash.dashboard.consistency import instead
 from sampledash.report.escape import escaped, plain, system_name
-from sampledash.report.numbers import count, in_runs, points
+from sampledash.report.numbers import count, in_runs, points, spell
 from sampledash.report.paragraph import bibtex, paragraph
 from sampledash.report.script import python_script
 from sampledash.report.sentences import drawn_negatives
@@ -83,7 +83,7 @@ def _one_run(focus: Focus) -> None:
         try:
             st.markdown(words.one_list(focus))
         except ValueError as error:
-            st.caption(f"One list for all instances: {escaped(state.spelled(error))}.")
+            st.caption(f"One list for all instances: {escaped(spell(error))}.")
     printed = tables.chances(focus, pairs, bounds)
     whole = partial(tables.every_chance, focus, bounds)
     page.table(printed, whole, "chances", rows=r.pairs)
@@ -105,7 +105,7 @@ def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[tables.Bounds, str
             try:
                 bounds[pair] = focus.bounds(pair)
             except ValueError as error:  # for example if the systems have different instances
-                return {}, escaped(state.spelled(error))
+                return {}, escaped(spell(error))
     return bounds, ""
 
 
@@ -242,10 +242,7 @@ def for_paper(focus: Focus) -> None:
     text, latex, cite, script = st.tabs(["Paragraph", "LaTeX", "BibTeX", "Python"])
     with text:
         page.code(paragraph(facts), "paper_text")
-        st.caption(
-            "For the evaluation section, from the numbers of this page. The copy button is at the "
-            "upper right of the text."
-        )
+        st.caption(words.TEXTS["paragraph"])
     with latex:
         page.code(paragraph(facts, latex=True), "paper_latex")
     with cite:

@@ -77,9 +77,7 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
             page.say(_sentence(q), dim=dim)
             if not dim:
                 _warnings(q)
-    if problem is not None:
-        with beside:
-            problem.show()
+    page.tell(problem, beside)
     weights = {WEIGHTS: ""} if WEIGHTS in st.query_params else {}
     link = {**defaults, **LINK, **weights}
     if q is None:
@@ -262,10 +260,7 @@ def _why(q: Question) -> None:
 
 def _prior_choice() -> Given | None:
     """Draw a field for the weights of a prior; return the weights, or None for an empty field."""
-    about = (
-        "A number for each rank 1..n, or a line rank,weight for each rank that has one. They need "
-        f"not sum to 1. A link carries up to {text.count(IN_LINK)} characters."
-    )
+    about = HELP["weights"].format(most=text.count(IN_LINK))
     field = {"height": 120, "placeholder": PLACEHOLDER, "help": about}
     typed = pasted("Weights of the true ranks", key=WEIGHTS, address=WEIGHTS, **field)
     state.put_in_address(WEIGHTS, typed if len(typed) <= IN_LINK else "")

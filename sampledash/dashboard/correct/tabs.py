@@ -63,10 +63,7 @@ def tradeoffs(q: result.Question) -> None:
     places = [*st.columns(2), *st.columns(2)]
     for place, (symbol, (x, curves)) in zip(places, axes.items(), strict=True):
         with place:
-            alt = (
-                f"Bias and scatter of the mean over {count(q.instances)} instances "
-                f"against {symbol}, uncorrected and corrected."
-            )
+            alt = words.TEXTS["tradeoff"].format(instances=count(q.instances), symbol=symbol)
             fig = pictures.tradeoff(symbol, x, curves, marks=marks[symbol], dark=page.is_dark())
             page.picture(fig, key=f"correct_against_{symbol}", alt=alt)
 

@@ -27,7 +27,7 @@ from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates, MissingNegatives, ZeroBasedRanks
 from sampledash.report import estimates as words
 from sampledash.report.escape import escaped, short_name, system_name
-from sampledash.report.numbers import count, percent, span
+from sampledash.report.numbers import count, percent, span, spell
 from sampledash.report.sentences import outside
 from sampledash.sampled_rank_sets import SampledRankSet, TieRule
 from sampledash.simulation import sample_ranks
@@ -113,9 +113,9 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     def explain(error: ValueError) -> page.Problem:
         if isinstance(error, ZeroBasedRanks) and isinstance(given, Given):
             shift = partial(st.session_state.update, {_SHIFT: given.ident})
-            return page.Problem(state.spelled(error), ("The ranks count from 0: add 1", shift))
+            return page.Problem(spell(error), ("The ranks count from 0: add 1", shift))
         if isinstance(error, MissingCandidates | MissingNegatives):
-            return page.Problem(state.spelled(error), asking=True)
+            return page.Problem(spell(error), asking=True)
         return page.Problem.of(error)
 
     doing = "What these samples leave open"
