@@ -43,10 +43,10 @@ def expectation(
     ordered = sorted(curves, key=lambda x: x == focus)
     y = [theme.in_percent(exact), *(theme.in_percent(curves[x]) for x in ordered)]
     lines = [theme.exact_line(dark, 2.5), *(_line(x, focus, dark) for x in ordered)]
-    up = _percent(*_range(y, about=float(np.ptp(y[0]))))
-    layout: dict[str, Any] = {"xaxis": theme.rank_axis(int(ranks[-1])), "yaxis": up, "dark": dark}
-    layout |= {"title": f"Expected {metric}", "height": height}
-    return over_ranks(ranks, y, lines, ["exact", *map(str, ordered)], **layout)
+    up = _range(y, about=float(np.ptp(y[0])))
+    layout: dict[str, Any] = {"xaxis": theme.rank_axis(int(ranks[-1])), "yaxis": _percent(*up)}
+    layout |= {"title": f"Expected {metric}", "height": height, "dark": dark}
+    return over_ranks(ranks, y, lines, ["exact", *map(str, ordered)], up, **layout)
 
 
 def vector(

@@ -94,7 +94,7 @@ def family(
     lines = [*theme.family_lines(len(sizes), dark), theme.exact_line(dark)]
     layout: dict[str, Any] = {"title": str(metric), "height": height, "dark": dark}
     layout |= _axes(ranks, log, float(y[-1].max()), most=7)
-    return over_ranks(ranks, y, lines, names, at=at, **layout)
+    return over_ranks(ranks, y, lines, names, layout["yaxis"]["range"], at=at, **layout)
 
 
 def over_ranks(
@@ -102,6 +102,7 @@ def over_ranks(
     y: Sequence[Floats],
     lines: Sequence[dict[str, Any]],
     names: Sequence[str],
+    up: Sequence[float],
     *,
     height: int,
     dark: bool,
@@ -110,9 +111,10 @@ def over_ranks(
 ) -> theme.Picture:
     """Draw lines over the true rank, each with its name beside it, and mark the rank ``at``.
 
-    ``y`` is in percent, and ``layout`` is that of :func:`theme.figure`, with both axes.
+    ``y`` is in percent, the names stand between the two heights ``up``, and ``layout`` is that of
+    :func:`theme.figure`, with both axes.
     """
-    across, up = layout["xaxis"], layout["yaxis"]["range"]
+    across = layout["xaxis"]
     place = np.log10 if across.get("type") == "log" else np.asarray
     marks, colors = [] if at is None else [at], [line["color"] for line in lines]
     options: dict[str, Any] = {"height": height - 90, "clear": place(marks)}
