@@ -80,9 +80,9 @@ def read(data: bytes, name: str) -> dict[str, list[Entry]]:
         rows.append(record + [""] * (len(header) - len(record)))
     if "rank" in known:
         return _long(rows, roles, name)
-    if known.keys() & {"system", "ties", "mass", "count"}:
+    if known.keys() & {"system", "ties", "mass", "count", "m"}:
         raise Refused("no ranks")
-    return _wide(rows, header, ["" if r == "m" else r for r in roles])
+    return _wide(rows, header, roles)
 
 
 def _long(rows: list[list[str]], roles: list[str | None], name: str) -> dict[str, list[Entry]]:

@@ -39,8 +39,6 @@ ITEMS = (
 TIMES = "timestamp time ts unixtimestamp unixreviewtime datetime date"
 # Roles of columns that take little memory. Columns with the role None are not read.
 _CHEAP = (None, "system", "rank", "n_candidates", "count")
-# Roles of columns that only files with a column of ranks have.
-_LONG = ("negatives", "adaptive", "classes", "strata")
 _SHORT = 2**30  # the sum of two whole numbers below this limit fits in 32 bits
 
 
@@ -140,13 +138,6 @@ def source_of(
         # A column "run" beside another column of systems holds repetitions, not systems.
         runs = [bare(header) == "run" for header in headers]
         roles = ["repetition" if run else role for run, role in zip(runs, roles, strict=True)]
-    if "rank" not in roles:
-        # Without a rank column, each column holds the ranks of one system. A column called m,
-        # adaptive or strata then holds the ranks of a system of this name.
-        roles = [None if role in _LONG else role for role in roles]
-    if "negatives" not in roles and bare(SAMPLED) not in map(bare, headers):
-        # The ranks are true ranks, for which a column "adaptive" has no meaning and is ignored.
-        roles = [None if role == "adaptive" else role for role in roles]
     for role, column in ROLES.items():
         same = [header for header, x in zip(headers, roles, strict=True) if x == role]
         if len(same) > 1 and role != "repetition":

@@ -9,8 +9,6 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 from sampledash import checks
 from sampledash.checks import Remedy
 from sampledash.rank_sets import RankSet
@@ -314,8 +312,10 @@ def read_sampled_ranks(
                 Remedy("read_rank_sets"),
             )
         for system, frame in part.frame.groupby("system", observed=True):
-            decided = _adaptive(part, frame) if adaptive is None else adaptive
             columns = {role: frame[role].to_numpy() for role in frame}
+            decided = adaptive
+            if adaptive is None and "adaptive" in columns:
+                decided = bool(columns["adaptive"].any())
             try:
                 rank_set = SampledRankSet(
                     str(system),
@@ -357,20 +357,6 @@ def lacks(opened: Opened) -> tuple[bool, bool]:
     """Return whether some file lacks n, and whether some file lacks m."""
     n, m = (any(role not in part.frame for part in opened.tables) for role in limits.NUMBERS)
     return n, m
-
-
-def _adaptive(part: Ranks, frame: pd.DataFrame) -> bool | None:
-    """Return the value in the column ``adaptive`` (None without it); refuse different values."""
-    if "adaptive" not in frame:
-        return None
-    values = frame["adaptive"].to_numpy()
-    if (i := first(values != values[0])) is not None:
-        place = part.source.place(int(frame.index[i]), part.source.find("adaptive"))
-        system = str(frame["system"].iloc[0])
-        raise ReadError(
-            f"{place}: system {system!r} is said to be adaptive and not to be; keep one"
-        )
-    return bool(values[0])
 
 
 def bundled() -> Traversable:

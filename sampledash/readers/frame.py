@@ -135,7 +135,7 @@ def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
     """Return the ranks of a long table (with a rank column) or a wide one (a column per system)."""
     if "rank" in source.roles:
         return _without_total(_long(source, cells))
-    if {"system", "ties", "mass_above", "count"} & {*source.roles}:
+    if {*source.roles} - {None, "instance", "n_candidates", "repetition"}:
         raise _no_rank(source)
     return _without_total(_wide(source, cells))
 

@@ -68,7 +68,7 @@ def test_parquet():
 READ = [
     ("rank,n\n4.0,100\n1e2,100\n", {}, {"ranks": [4, 100]}),
     ("rank,A,B\n3,1,2\n4,5,6\n", {"n": 9}, {"ranks": [3, 4]}),  # A and B are ignored beside rank
-    ("rank\n2.000\n1\n", {"n": 5}, {"ranks": [2, 1]}),  # with ; as separator, 2.000 may be 2,000
+    ("rank\n2.000\n1\n", {"n": 5}, {"ranks": [2, 1]}),
     ("user,rank,n\n4,3,9\n", {"name": "My model.v2.csv"}, {"My model.v2": [3]}),
     ('rank,system,n\n3," <b>*A*</b> ",9\n4,NA,9\n5,007,9\n6,"=1+1",9\n7,[x](http://x),9\n', {},
      {"<b>*A*</b>": [3], "NA": [4], "007": [5], "=1+1": [6], "[x](http://x)": [7]}),
