@@ -12,7 +12,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers import columns as parsing
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems
-from sampledash.readers.columns import ROLES, TYPED_RANKS, Layout, role_of
+from sampledash.readers.columns import TYPED_RANKS, Layout, role_of
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
 from sampledash.readers.tables import text_table
 from sampledash.readers.upload_limits import NUMBERS, ReadError
@@ -23,14 +23,9 @@ _REMEDY = "write NAME: ranks, with a colon, and n = 3706 on a line of its own"
 _WRITE = (
     "ranks as whole numbers from 1, without separators, as in '10000', or >10 for one beyond 10"
 )
-_NAMES = "|".join(a.replace("_", "[ _-]?") for role in NUMBERS for a in ROLES[role].names)
-# A setting of n or m, such as "n = 3,706", "m: 100" and "m = 100 sampled negatives".
-_SETTING = re.compile(
-    rf"(?i)\b({_NAMES})\s*[=:]\s*(-?\d{{1,3}}(?:[,_]\d{{3}})+|-?\d+)\b"
-    r"(?:\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?"
-)
-_BETWEEN = re.compile(r"(?i)[\s,;.#$\\]|\band\b")  # text allowed around the settings of a line
-_RANKS_FOLLOW = re.compile(r":\s*[>+-]?\s*\d")  # in a line such as "A: 3"
+# A setting of n or m, such as "n = 3,706" and "m: 100".
+_SETTING = re.compile(r"(?i)\b([nm])\s*[=:]\s*(-?\d{1,3}(?:[,_]\d{3})+|-?\d+)\b")
+_BETWEEN = re.compile(r"[\s,;#]")  # characters allowed around the settings of a line
 _APART = re.compile(r"[,;\s]+")  # separators of weights
 
 
@@ -99,16 +94,10 @@ def open_text(text: str) -> Opened:
 
 
 def _is_table(text: str) -> bool:
-    """Return whether a text is a table with a header, and not lines such as ``A: 3, 17``."""
-    header, *rows = (line for line in text.splitlines() if line.strip(" \t;,"))
-    if _RANKS_FOLLOW.search(header):
-        return False
+    """Return whether a text begins with a header, unlike lines such as ``A: 3, 17``."""
+    header = next(line for line in text.splitlines() if line.strip(" \t;,"))
     names = re.split(r"[,;\t]" if re.search(r"[,;\t]", header) else r"\s+", header)
-    if any(map(role_of, names)):
-        return True
-    return (
-        bool(rows) and not any(map(is_numeral, names)) and not any(map(_RANKS_FOLLOW.search, rows))
-    )
+    return ":" not in header and not any(is_numeral(name.strip(" >")) for name in names)
 
 
 def _systems(text: str) -> dict[str, list[str]]:
@@ -123,10 +112,6 @@ def _systems(text: str) -> dict[str, list[str]]:
         name, colon, values = (part.strip() for part in segment.rpartition(":"))
         if not colon or not name:
             raise ReadError(f"the {_NAME} has {shown(segment)} without a name: {_REMEDY}")
-        if role_of(name) in NUMBERS:
-            raise ReadError(
-                f"the {_NAME} has {shown(segment)}: write n = 3706, or give the system another name"
-            )
         limits.check_name(name, _NAME)
         if name in systems:
             raise ReadError(f"the {_NAME} names system {name!r} twice: give it one line")

@@ -99,8 +99,9 @@ TYPED = [
     ("model, run 2: 5, 6\nB: 3 4", {"model, run 2": [5, 6], "B": [3, 4]}, None),
     ("count: 5 6\nB: 3 4", {"count": [5, 6], "B": [3, 4]}, None),
     ("BPR: k=8, reg: 3 4\nNA: 5 6", {"BPR: k=8, reg": [3, 4], "NA": [5, 6]}, None),
-    ("A: 1;,; B: 2.\n;\n ; N = 20 candidates ;", {"A": [1], "B": [2]}, 20),
-    ("A: +3 4.0\nn = 1000; num items = 1,000", {"A": [3, 4]}, 1000),
+    ("A: 1;,; B: 2.\n;\n ; N = 20 ;", {"A": [1], "B": [2]}, 20),
+    ("A: +3 4.0\nn = 1000; n = 1,000", {"A": [3, 4]}, 1000),
+    ("user,Model 1,Model 2\nu,3,4", {"Model 1": [3], "Model 2": [4]}, None),
     ("  # n: 20, m = 5\nA: 3", {"A": [3]}, 20),
     ("A\n3\n4", {"A": [3, 4]}, None),
     ("seen\trank\nx\t3", {"pasted text": [3]}, None),
@@ -156,7 +157,7 @@ def test_a_line_that_says_more_than_n_and_m_belongs_to_the_table() -> None:
     table = read_printed("Model,HR@10\nm = 5,0.5\nn = 6,0.4")
     assert [row.system for row in table.rows] == ["m = 5", "n = 6"]
     assert (table.n, table.m) == (None, None)
-    aside = settings_aside("$n = 1,000$\\\\\nn = 9 or so\nm: 7, n = 1_000", "t")
+    aside = settings_aside("# n = 1,000\nn = 9 or so\nm: 7, n = 1_000", "t")
     assert aside == ("\nn = 9 or so\n", 1000, 7)
 
 
@@ -271,9 +272,8 @@ def test_a_line_says_n_and_m() -> None:
     for text in (
         "m = 99, n = 1000\nModel,HR@10\nX,0.5",
         "Model,HR@10\nX,0.5\n\n# m: 99\nn = 1,000",
-        "Model & HR@10 \\\\ X & 0.5 \\\\\n$m = 99$ and $n = 1000$.",
-        "Model;HR@10\nX;0,5\nm = 99; n_items = 1000",
-        "n = 1,000 candidates; m = 99 sampled negatives\nModel,HR@10\nX,0.5",
+        "Model & HR@10 \\\\ X & 0.5 \\\\\nm = 99\nN = 1000",
+        "Model;HR@10\nX;0,5\nm = 99; n = 1000",
     ):
         table = read_printed(text)
         assert (table.n, table.m, table.notes) == (1000, 99, [])

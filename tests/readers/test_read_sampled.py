@@ -48,9 +48,8 @@ def test_pasted_text_says_n_and_m_of_all() -> None:
     for text in (
         "m = 100\nn = 3706\nA: 1, 1, 7",
         "# m: 100\n# n: 3706\nsystem,sampled_rank\nA,1\nA,1\nA,7",
-        "# negatives = 100, n_items: 3706; A: 1, 1, 7",
+        "# m = 100, N: 3706; A: 1, 1, 7",
         "n = 3706\nsystem,sampled_rank,m\nA,1,100\nA,1,100\nA,7,100",
-        "n = 3,706 candidates; m = 100 sampled negatives\nA: 1 1 7",
     ):
         opened = open_text(text)
         (a,) = read_sampled_ranks(opened)
