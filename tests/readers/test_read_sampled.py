@@ -1,6 +1,5 @@
 """Reading sampled ranks: where n and m come from, and which files are refused."""
 
-
 import pytest
 
 from sampledash.readers.files import lacks, read_sampled_ranks
