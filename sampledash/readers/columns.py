@@ -25,7 +25,7 @@ from sampledash.readers.upload_limits import ReadError
 from sampledash.types import Flags, Floats, Ints
 
 SAMPLED = "sampled_rank"  # name of a column of ranks among sampled negatives
-TRUE = ("true_rank", "best_rank", "worst_rank")  # names of columns that never hold sampled ranks
+TRUE = ("truerank", "bestrank", "worstrank")  # bare names of columns that never hold sampled ranks
 TYPED_RANKS = "typed ranks"
 QUOTING: dict[bool, Literal[0, 3]] = {True: csv.QUOTE_MINIMAL, False: csv.QUOTE_NONE}
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
@@ -55,11 +55,6 @@ def bare(name: str) -> str:
 def role_of(header: str) -> str | None:
     """Return the role of a column, a key of :data:`ROLES`; None if its header is unknown."""
     return _ROLE_OF.get(bare(header))
-
-
-def is_true_rank(header: str) -> bool:
-    """Return whether a column with this header always holds true ranks, and never sampled ranks."""
-    return bare(header) in map(bare, TRUE)
 
 
 @dataclass(frozen=True)
@@ -113,7 +108,7 @@ class Layout:
         pairs = zip(self.headers, self.roles, strict=True)
         costly = next((header for header, role in pairs if role not in _CHEAP), None)
         if costly is not None and "rank" in self.roles:
-            limits.LABELLED.check(rows, self.name, column=repr(costly))
+            limits.LABELLED.check(rows, f"{self.name}, column {costly!r},")
 
 
 def refuse_repeated(headers: Sequence[str], where: str) -> None:

@@ -15,7 +15,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers import trec
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems, choose, from_one
-from sampledash.readers.columns import ROLES, SAMPLED, first, is_true_rank
+from sampledash.readers.columns import ROLES, SAMPLED, TRUE, bare, first
 from sampledash.readers.frame import Ranks, Runs, ranks_of, resolve_repetitions
 from sampledash.readers.tables import read_table
 from sampledash.readers.trec import Censored, Trec
@@ -33,8 +33,6 @@ def open_sources(
 ) -> Opened:
     """Parse files, but do not make rank sets yet; :func:`read_rank_sets` explains the arguments."""
     many = isinstance(source, Sequence) and not isinstance(source, str)
-    if not many and not isinstance(name, str | None):
-        raise ValueError(f"name must be text for one file, got {name!r}")
     sources: list[Any] = list(source) if isinstance(source, Sequence) and many else [source]
     names: list[Any] = [name] * len(sources) if name is None or not many else list(name)
     if (many and isinstance(name, str)) or len(names) != len(sources):
@@ -278,7 +276,7 @@ def read_sampled_ranks(
                 f"{part.name} is a TREC run, which ranks whole lists: bring it to the Consistency "
                 "page, or give a table with the columns system and sampled_rank"
             )
-        named = next((header for header, _ in part.facts.columns if is_true_rank(header)), None)
+        named = next((header for header, _ in part.facts.columns if bare(header) in TRUE), None)
         if named is not None:
             raise ReadError(
                 f"{part.name}, column {named!r}: these are true ranks by their name: bring them to "

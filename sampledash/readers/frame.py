@@ -156,10 +156,10 @@ def _without_total(ranks: Ranks) -> Ranks:
 
 
 def _no_rank(source: Layout) -> ReadError:
-    headers = few((repr(header[:40]) for header in source.headers), 12)
     return ReadError(
-        f"{source.name} has no rank column: found {headers}. Name it rank, or {SAMPLED} for ranks "
-        "among sampled negatives; or write a column of ranks per system, separated by commas"
+        f"{source.name} has no rank column: found {_listed(source.headers)}. Name it rank, or "
+        f"{SAMPLED} for ranks among sampled negatives; or write a column of ranks per system, "
+        "separated by commas"
     )
 
 
@@ -201,9 +201,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
     if not len(some.frame):
         raise ReadError(f"{ranks.name} counts no instance: every count is 0")
     gone = len(count) - len(some.frame)
-    system = some.frame["system"].array
-    if len(np.unique(system.codes)) < len(system.categories):
-        some = some.with_columns(system=system.remove_unused_categories())
+    some = some.with_columns(system=some.frame["system"].array.remove_unused_categories())
     return some.noted(f"{counted(gone, 'row')} with count 0 left out.")
 
 
@@ -278,8 +276,6 @@ def by_names(
         if wanted is None:
             usual = (known.index(n) for n in map(bare, usual_role.names) if n in known)
             column = next((i for i in usual if matched[i] is None), None)
-            if column is not None:  # refuse a file with columns rating and Rating, for example
-                parsing.refuse_repeated([x for x in known if x == known[column]], name)
         elif wanted == "":
             column = None
         elif wanted in headers:

@@ -75,7 +75,7 @@ def open_text(text: str) -> Opened:
     """Parse text, but do not make rank sets yet; that needs options (see :meth:`Opened.read`)."""
     text = checks.text("text", text)
     limits.TYPED.check(len(text), f"the {_NAME}")
-    text, n, m = settings_aside(text, f"the {_NAME}", part=r"[^\r\n;]+")
+    text, n, m = settings_aside(text, f"the {_NAME}")
     if not text.strip(" \t\r\n;,"):
         raise ReadError(f"the {_NAME} holds no ranks: write NAME: ranks, such as A: 3, 17, 250")
     if _is_table(text):
@@ -143,13 +143,10 @@ def _ranks(systems: dict[str, list[str]]) -> Ranks:
     return Ranks(source, pd.DataFrame(table, index=index), Facts(_NAME, TYPED_RANKS))
 
 
-def settings_aside(
-    text: str, where: str, part: str = r"[^\r\n]+"
-) -> tuple[str, int | None, int | None]:
-    r"""Return a text without the lines that only set n or m, and n and m (None if not set).
+def settings_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
+    r"""Return a text without the parts that only set n or m, and n and m (None if not set).
 
-    Lines become blank and are not removed, so that line numbers stay right. ``part`` is the pattern
-    of a line.
+    A part ends at a semicolon or a line break. Line breaks stay, so that line numbers stay right.
 
     Examples
     --------
@@ -173,7 +170,7 @@ def settings_aside(
                 )
         return ""
 
-    text = re.sub(part, blanked, text)
+    text = re.sub(r"[^\r\n;]+", blanked, text)
     n, m = map(numbers.get, NUMBERS)
     return text, n, m
 
@@ -182,8 +179,9 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
     r"""Return the weights of the ranks 1..n, scaled to a maximum of 1: shape (n,).
 
     The text holds one number per rank, in order of rank, separated by commas, semicolons, spaces or
-    line breaks. Or it holds lines ``rank,weight``; then ranks without a line have weight 0. A
-    header line is skipped. A :class:`ReadError` names the line, the value and the remedy.
+    line breaks. Or it holds at least two lines ``rank,weight``; then ranks without a line have
+    weight 0. A header line is skipped. A :class:`ReadError` names the line, the value and the
+    remedy.
 
     Examples
     --------
@@ -194,7 +192,7 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
     split = ([x for x in _APART.split(line) if x] for line in text.splitlines())
     lines = [(f"{name}, line {i}", cells) for i, cells in enumerate(split, start=1) if cells]
     headed = bool(lines) and not any(map(is_numeral, lines[0][1]))
-    header = lines.pop(0)[1] if headed else []
+    lines = lines[headed:]
     cells = [(place, cell) for place, cells in lines for cell in cells]
     limits.WEIGHT_NUMBERS.check(len(cells), name)
     if not cells:
@@ -203,10 +201,7 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
         if not is_numeral(cell):
             raise ReadError(f"{place}: {not_a_number(cell)}; write weights as 0.5 or 2e-3")
     weights = np.array([float(cell) for _, cell in cells])
-    odd = next((place for place, cells in lines if len(cells) != 2), None)
-    if len(header) == 2 or (odd is None and len(lines) > 1):
-        if odd is not None:
-            raise ReadError(f"{odd}: write two numbers, a rank and its weight, such as 12,0.5")
+    if len(lines) > 1 and all(len(cells) == 2 for _, cells in lines):
         ranks, values, weights = weights[::2], weights[1::2], np.zeros(n)
         wrong = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
         if (i := parsing.first(wrong)) is not None:

@@ -148,10 +148,22 @@ def read_printed(text: str) -> PrintedTable:
     lines = [row for row in typeset_rows(text) if not _RULE.fullmatch(row[1])]
     if len(lines) < 2:
         raise ReadError("the table has no values: write a line of names and one line per system")
-    parts, above = _line_of_names(lines[:_ABOVE])
+    partings = [parting(line, place) for place, line in lines[:_ABOVE]]
+    parts = next((x for x in partings if x.metrics), None)
+    if parts is None:
+        raise ReadError(
+            f"line {lines[0][0]} of the table names no metric: found {lines[0][1][:80]!r}; a line "
+            "such as Model, HR@10, MRR is needed"
+        )
+    metrics = [x.metric for x in parts.metrics]
+    if twice := [x.printed for x in parts.metrics if metrics.count(x.metric) > 1]:
+        raise ReadError(
+            f"line {parts.place} of the table names a metric twice, {', '.join(twice)}: keep one"
+        )
+    above = partings.index(parts)
     rows: dict[str, Row] = {}
     no_systems: list[str] = []
-    for place, line in lines[len(above) + 1 :]:
+    for place, line in lines[above + 1 :]:
         if compared := _COMPARED.match(line):
             no_systems.append(compared[1].strip())
             continue
@@ -173,7 +185,7 @@ def read_printed(text: str) -> PrintedTable:
     printed = [_row(name, row, percent) for name, row in rows.items()]
     renamed = [f"{x.printed} is read as {x.name}" for x in parts.metrics if x.name not in x.printed]
     listed = {
-        "Above the names, left out: ": above,
+        "Above the names, left out: ": [line.strip("& |") for _, line in lines[:above]],
         "": renamed,
         "Left out, no metric known here: ": [x.printed for x in parts.names[1:] if not x.metric],
         "Left out, no system: ": no_systems,
@@ -189,25 +201,6 @@ def _row(name: str, row: Row, percent: list[Heading]) -> PrintedRow:
     values = {x.name: round(c.value / 10 ** more[x], _MOST_DECIMALS) for x, c in row.items()}
     decimals = {x.name: min(c.decimals + more[x], _MOST_DECIMALS) for x, c in row.items()}
     return PrintedRow(name, values, decimals)
-
-
-def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
-    """Return the columns of the first line that names a metric, and the lines above this line."""
-    above: list[list[str]] = []
-    for place, line in lines:
-        parts = parting(line, place)
-        metrics = [x.metric for x in parts.metrics]
-        if twice := [x.printed for x in parts.metrics if metrics.count(x.metric) > 1]:
-            raise ReadError(
-                f"line {place} of the table names a metric twice, {', '.join(twice)}: keep one"
-            )
-        if metrics:
-            return parts, [", ".join(filter(None, names)) for names in above]
-        above.append([x.printed for x in parts.names])
-    raise ReadError(
-        f"line {lines[0][0]} of the table names no metric: found "
-        f"{', '.join(map(repr, above[0][:8]))}; a line such as Model, HR@10, MRR is needed"
-    )
 
 
 def _number(text: str, place: int, column: Heading) -> Cell | None:

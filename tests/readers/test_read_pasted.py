@@ -134,7 +134,7 @@ PRINTED = [
     ("Model,H@10,F1@10,R2,N10\nX,0.5,0.1,0.2,0.3", {"X": ([0.5], [1])},
      ["H@10 is read as HR@10.", "Left out, no metric known here: F1@10, R2, N10."]),
     (" & Set\nML & ; 1M\nB & \nModel & HR@1\nX & 0.5", {"X": ([0.5], [1])},
-     ["Above the names, left out: Set, ML, ; 1M, B."]),
+     ["Above the names, left out: Set, ML & ; 1M, B."]),
     (r"Model & Kind & HR@9 \\ \multicolumn{2}{l}{BPR} & 0.5 \\", {"BPR": ([0.5], [1])},
      ["Left out, no metric known here: Kind."]),
     ("Model,Data,HR@1\nX,ML,0.5\nImprov.,,3%\n,Gain (%),3%\n p-value,x,y", {"X": ([0.5], [1])},
@@ -323,7 +323,7 @@ def test_weights_in_order_or_by_rank_with_or_without_a_header():
         rows = [f"{i}{between}{x}" for i, x in enumerate(weights, start=1) if x]
         rng.shuffle(rows)
         texts = [listed, head + listed, "rank,weight\n" + "\n".join(rows)]
-        for text in texts if len(rows) == 1 else [*texts, "\n\n".join(rows)]:
+        for text in texts[:2] if len(rows) == 1 else [*texts, "\n\n".join(rows)]:
             found = weights_of_text(text, n)
             assert found.tolist() == pytest.approx(weights / weights.max(), rel=1e-15)
     assert weights_of_text(" ".join(HEADS) + "\n1,4", 2).tolist() == [0.25, 1]
