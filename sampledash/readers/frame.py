@@ -133,16 +133,9 @@ class Ranks:
 
 def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
     """Return the ranks of a long table (with a rank column) or a wide one (a column per system)."""
-    if "rank" in source.roles:
-        return _without_total(_long(source, cells))
-    if {*source.roles} - {None, "instance", "n_candidates", "repetition"}:
-        raise _no_rank(source)
-    return _without_total(_wide(source, cells))
-
-
-def _without_total(ranks: Ranks) -> Ranks:
-    """Return the ranks unchanged; refuse a last row that is labelled as a sum, such as "Total"."""
+    ranks = _long(source, cells) if "rank" in source.roles else _wide(source, cells)
     frame = ranks.frame
+    # Refuse a last row that is labelled as a sum, such as "Total".
     for role in frame.columns.intersection(["system", "instance"]):
         label = frame[role].iloc[-1]
         if bare(str(label)).rstrip(":") in _TOTALS:
@@ -304,6 +297,8 @@ def _listed(headers: Sequence[str]) -> str:
 
 
 def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
+    if {*source.roles} - {None, "instance", "n_candidates", "repetition"}:
+        raise _no_rank(source)
     others = [i for i, role in enumerate(source.roles) if role is None and i in cells]
     numeric = [i for i in others if unknown.holds_numbers(cells[i])]
     index = [i for i in numeric if unknown.is_index(source, i, cells[i])]

@@ -27,7 +27,6 @@ _NOTHING = re.compile(
 _ACROSS = re.compile(rf"\\multicolumn\s*\{{(\d+)\}}\s*{_GROUP}\s*({_GROUP})")
 _DOWN = re.compile(rf"\\multirow\s*{_OPTION}{_GROUP}\s*{_GROUP}\s*({_GROUP})")
 _NAMED = re.compile(r"\\(?!pm\b)[a-zA-Z]+\*?")
-_AND = "\uff06"  # temporarily replaces an escaped ampersand, which does not separate cells
 # Patterns in the names of columns: arrows and a percent sign.
 _ARROWS = re.compile(r"\(\s*[↑↓⬆⬇]\s*\)|[↑↓⬆⬇]\ufe0f?")
 _PERCENT = re.compile(r"(?i)\s*[(\[]\s*(?:in\s+)?(?:%|percent)\s*[)\]]")
@@ -238,9 +237,9 @@ def _plain(line: str) -> str:
     line = _NOTHING.sub(" ", line)
     line = _ACROSS.sub(lambda match: match[2] + " &" * (int(match[1]) - 1), line)
     line = _DOWN.sub(r"\1", line)
-    line = line.replace(r"\&", _AND).replace(r"\Delta", "Δ")
+    line = line.replace(r"\&", "and").replace(r"\Delta", "Δ")
     line = re.sub(r"\\([%_#])", r"\1", re.sub(r"\\[, ]|~", " ", line))
-    plain = re.sub(r"\\?[${}]", "", _NAMED.sub("", line)).replace(_AND, "and")
+    plain = re.sub(r"\\?[${}]", "", _NAMED.sub("", line))
     return re.sub(r" +(?=[&|])", " ", plain).strip(" ")
 
 

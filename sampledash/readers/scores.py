@@ -74,10 +74,10 @@ def left_out(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
             raise ReadError(
                 f"{name}: system {system!r} scores no relevant item: are both tables' labels alike?"
             )
-        if without:
-            what = f"{without:,} of {instances:,} instances have no relevant item with a score"
-            sentences.append(f"{system}: {what} and are left out.")
-        if unscored:
-            what = f"{unscored:,} of {relevant:,} relevant items have no score"
+        missing = {
+            f"{without:,} of {instances:,} instances have no relevant item with a score": without,
+            f"{unscored:,} of {relevant:,} relevant items have no score": unscored,
+        }
+        for what in filter(missing.get, missing):
             sentences.append(f"{system}: {what} and are left out.")
     return sentences
