@@ -127,8 +127,7 @@ def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
         return ()
     largest = max(int((s.ranks + s.ties).max()) for s in sets)
     n = min(int(s.n.min()) for s in sets)
-    few_instances = min(s.n_instances for s in sets) < _FEW
-    if few_instances or largest > min(_SAMPLE, n / _MANY):
+    if min(s.n_instances for s in sets) < _FEW or largest > min(_SAMPLE, n / _MANY):
         return ()
     return (
         f"The largest rank is {largest:,} of n = {n:,}: are these ranks among sampled negatives? "

@@ -29,8 +29,6 @@ TRUE = ("truerank", "bestrank", "worstrank")  # bare names of columns that never
 TYPED_RANKS = "typed ranks"
 QUOTING: dict[bool, Literal[0, 3]] = {True: csv.QUOTE_MINIMAL, False: csv.QUOTE_NONE}
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-# Matches blank or invisible characters at the beginning and at the end of a header.
-_EDGES = re.compile(r"^[\s\ufeff\u200b\u2060]+|[\s\ufeff\u200b\u2060]+$")
 #: Names of columns of items and of times, in the form that :func:`bare` returns.
 ITEMS = (
     "item itemid iid movieid movie productid product parentasin asin trackid track songid song "
@@ -122,7 +120,7 @@ def source_of(
     name: str, kind: str, headers: Sequence[str], line: int | None = None, **text: Any
 ) -> Layout:
     """Return the layout of a table; refuse repeated headers, or numbers in place of headers."""
-    headers = [_EDGES.sub("", header) for header in headers]
+    headers = [header.strip() for header in headers]
     where = name if line is None else f"{name}, line {line}"
     limits.COLUMNS.check(len(headers), where)
     for header in headers:

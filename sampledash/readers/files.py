@@ -342,6 +342,11 @@ def samples_of_corpus(
     if not any(part.source.sampled for part in opened.tables):
         read = opened.read(n=candidates, zero_based=zero_based)
         return [as_sample(ranks, n) for ranks in read.sets]
+    if (part := next((x for x in opened.tables if "n_candidates" in x.frame), None)) is not None:
+        raise ReadError(
+            f"{part.name} has columns {SAMPLED} and n_candidates; name the ranks rank if "
+            "n_candidates is the size of the test, else leave it out"
+        )
     m = None if candidates is None else candidates - 1
     return read_sampled_ranks(opened, n=n, m=m, zero_based=zero_based)
 

@@ -136,15 +136,10 @@ def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
     ranks = _long(source, cells) if "rank" in source.roles else _wide(source, cells)
     frame = ranks.frame
     # Refuse a last row that is labelled as a sum, such as "Total".
-    for role in frame.columns.intersection(["system", "instance"]):
-        label = frame[role].iloc[-1]
-        if bare(str(label)).rstrip(":") in _TOTALS:
-            sizes = frame["system"].value_counts()
-            if role == "instance" or sizes[label] == 1 < sizes.max():
-                place = ranks.place(len(frame) - 1, role)
-                raise ReadError(
-                    f"{place}: {label!r} seems to be no {role} but a sum; remove the row"
-                )
+    label = str(frame["instance"].iloc[-1]) if "instance" in frame else ""
+    if bare(label).rstrip(":") in _TOTALS:
+        place = ranks.place(len(frame) - 1, "instance")
+        raise ReadError(f"{place}: {label!r} seems to be no instance but a sum; remove the row")
     return ranks
 
 

@@ -84,10 +84,9 @@ def open_text(text: str) -> Opened:
         ranks = ranks_of(*text_table(data, _NAME))
     else:
         ranks = _ranks(_systems(text))
-    if m is not None:
-        # The text holds true ranks, which do not depend on m: warn that m is not used.
-        doubt = f"m = {m} is not used: true ranks are those among all candidates"
-        ranks = ranks.noted(doubts=[doubt])
+    # The text holds true ranks, which do not depend on m: warn that m is not used.
+    doubt = f"m = {m} is not used: true ranks are those among all candidates"
+    ranks = ranks.noted(doubts=[doubt] * (m is not None))
     for role, value in zip(NUMBERS, (n, m), strict=True):
         ranks = ranks if value is None else ranks.with_number(role, value, agree=True)
     return Opened((ranks,))
