@@ -151,7 +151,7 @@ def test_files_are_ranked_one_by_one(kind, seed, marked, tmp_path, capsys):
     expected, left = one_by_one(table, relevant, seen)
     frame, words = pd.DataFrame(table).astype({"item_id": str}), []
     if kind != "parquet":
-        marks = {1: ["1", "1.0", " TRUE", "yes "], 0: ["0", "0.0", "False", "no", " "]}
+        marks = {1: ["1", "1.0", "TRUE", "yes"], 0: ["0", "0.0", "False", "no", ""]}
         frame["relevant"] = [marks[x][i % len(marks[x])] for i, x in enumerate(frame["relevant"])]
     frame = frame if marked else frame.drop(columns="relevant")
     for name, pairs in {"scores": frame, "relevant": relevant, "seen": seen}.items():
