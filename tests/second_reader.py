@@ -66,7 +66,7 @@ def read(data: bytes, name: str) -> dict[str, list[Entry]]:
     records = [r for r in records if len(r) > 1 or (r and r[0].strip())]
     if len(records) < 2:
         raise Refused("no rows")
-    header = [cell.strip().strip("\ufeff\u200b\u2060").strip() for cell in records[0]]
+    header = [cell.strip() for cell in records[0]]
     seen = ["".join(filter(str.isprintable, normalize("NFKC", cell))) for cell in header]
     roles = [ROLES.get(re.sub(r"[\s_\-\"'`#\[\]]", "", cell).lower()) for cell in seen]
     known = Counter(role for role in roles if role)
@@ -80,9 +80,9 @@ def read(data: bytes, name: str) -> dict[str, list[Entry]]:
         rows.append(record + [""] * (len(header) - len(record)))
     if "rank" in known:
         return _long(rows, roles, name)
-    if known.keys() & {"system", "ties", "mass", "count"}:
+    if known.keys() & {"system", "ties", "mass", "count", "m"}:
         raise Refused("no ranks")
-    return _wide(rows, header, ["" if r == "m" else r for r in roles])
+    return _wide(rows, header, roles)
 
 
 def _long(rows: list[list[str]], roles: list[str | None], name: str) -> dict[str, list[Entry]]:

@@ -27,10 +27,8 @@ Instances = Literal["same", "shared", "any"]
 Systems = Sequence[str] | Mapping[str, str]
 # Limits for warnings that the ranks of a file may not be true ranks among all candidates.
 _FEW = 20  # with fewer instances there is no warning, because all ranks may be small by chance
-_SAMPLE = 1010  # if no rank is larger than this, ranks may be among up to 1,000 sampled negatives
+_SAMPLE = 1010  # if no rank is larger, ranks may be in a list, or among 1,000 sampled negatives
 _MANY = 5  # there is no warning if n is less than this many times the largest rank
-# Lists look cut off if at least this share of the ranks of a system equals the largest rank.
-_PILE = 0.2
 
 
 def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
@@ -129,19 +127,12 @@ def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
         return ()
     largest = max(int((s.ranks + s.ties).max()) for s in sets)
     n = min(int(s.n.min()) for s in sets)
-    if min(s.n_instances for s in sets) < _FEW or n < _MANY * largest:
+    if min(s.n_instances for s in sets) < _FEW or largest > min(_SAMPLE, n / _MANY):
         return ()
-    shares = {s.system: s.counts[s.ranks + s.ties == largest].sum() / s.counts.sum() for s in sets}
-    worst = max(shares, key=shares.__getitem__)
-    if largest > 10 and shares[worst] >= _PILE:
-        return (
-            f"Rank {largest:,} holds {100 * shares[worst]:.0f} % of {worst}: is it where the list "
-            "was cut? Items beyond the end of a list have no known rank.",
-        )
     return (
         f"The largest rank is {largest:,} of n = {n:,}: are these ranks among sampled negatives? "
-        "Only true ranks, among all candidates, can be checked here.",
-    ) * (largest <= _SAMPLE)
+        "Or was a list cut there? Only true ranks, among all candidates, can be checked here.",
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,12 +25,10 @@ from sampledash.readers.upload_limits import ReadError
 from sampledash.types import Flags, Floats, Ints
 
 SAMPLED = "sampled_rank"  # name of a column of ranks among sampled negatives
-TRUE = ("true_rank", "best_rank", "worst_rank")  # names of columns that never hold sampled ranks
+TRUE = ("truerank", "bestrank", "worstrank")  # bare names of columns that never hold sampled ranks
 TYPED_RANKS = "typed ranks"
 QUOTING: dict[bool, Literal[0, 3]] = {True: csv.QUOTE_MINIMAL, False: csv.QUOTE_NONE}
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-# Matches blank or invisible characters at the beginning and at the end of a header.
-_EDGES = re.compile(r"^[\s\ufeff\u200b\u2060]+|[\s\ufeff\u200b\u2060]+$")
 #: Names of columns of items and of times, in the form that :func:`bare` returns.
 ITEMS = (
     "item itemid iid movieid movie productid product parentasin asin trackid track songid song "
@@ -39,8 +37,6 @@ ITEMS = (
 TIMES = "timestamp time ts unixtimestamp unixreviewtime datetime date"
 # Roles of columns that take little memory. Columns with the role None are not read.
 _CHEAP = (None, "system", "rank", "n_candidates", "count")
-# Roles of columns that only files with a column of ranks have.
-_LONG = ("negatives", "adaptive", "classes", "strata")
 _SHORT = 2**30  # the sum of two whole numbers below this limit fits in 32 bits
 
 
@@ -57,11 +53,6 @@ def bare(name: str) -> str:
 def role_of(header: str) -> str | None:
     """Return the role of a column, a key of :data:`ROLES`; None if its header is unknown."""
     return _ROLE_OF.get(bare(header))
-
-
-def is_true_rank(header: str) -> bool:
-    """Return whether a column with this header always holds true ranks, and never sampled ranks."""
-    return bare(header) in map(bare, TRUE)
 
 
 @dataclass(frozen=True)
@@ -115,7 +106,7 @@ class Layout:
         pairs = zip(self.headers, self.roles, strict=True)
         costly = next((header for header, role in pairs if role not in _CHEAP), None)
         if costly is not None and "rank" in self.roles:
-            limits.LABELLED.check(rows, self.name, column=repr(costly))
+            limits.LABELLED.check(rows, f"{self.name}, column {costly!r},")
 
 
 def refuse_repeated(headers: Sequence[str], where: str) -> None:
@@ -129,7 +120,7 @@ def source_of(
     name: str, kind: str, headers: Sequence[str], line: int | None = None, **text: Any
 ) -> Layout:
     """Return the layout of a table; refuse repeated headers, or numbers in place of headers."""
-    headers = [_EDGES.sub("", header) for header in headers]
+    headers = [header.strip() for header in headers]
     where = name if line is None else f"{name}, line {line}"
     limits.COLUMNS.check(len(headers), where)
     for header in headers:
@@ -140,13 +131,6 @@ def source_of(
         # A column "run" beside another column of systems holds repetitions, not systems.
         runs = [bare(header) == "run" for header in headers]
         roles = ["repetition" if run else role for run, role in zip(runs, roles, strict=True)]
-    if "rank" not in roles:
-        # Without a rank column, each column holds the ranks of one system. A column called m,
-        # adaptive or strata then holds the ranks of a system of this name.
-        roles = [None if role in _LONG else role for role in roles]
-    if "negatives" not in roles and bare(SAMPLED) not in map(bare, headers):
-        # The ranks are true ranks, for which a column "adaptive" has no meaning and is ignored.
-        roles = [None if role == "adaptive" else role for role in roles]
     for role, column in ROLES.items():
         same = [header for header, x in zip(headers, roles, strict=True) if x == role]
         if len(same) > 1 and role != "repetition":

@@ -9,15 +9,13 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 from sampledash import checks
 from sampledash.checks import Remedy
 from sampledash.rank_sets import RankSet
 from sampledash.readers import trec
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems, choose, from_one
-from sampledash.readers.columns import ROLES, SAMPLED, first, is_true_rank
+from sampledash.readers.columns import ROLES, SAMPLED, TRUE, bare, first
 from sampledash.readers.frame import Ranks, Runs, ranks_of, resolve_repetitions
 from sampledash.readers.tables import read_table
 from sampledash.readers.trec import Censored, Trec
@@ -35,8 +33,6 @@ def open_sources(
 ) -> Opened:
     """Parse files, but do not make rank sets yet; :func:`read_rank_sets` explains the arguments."""
     many = isinstance(source, Sequence) and not isinstance(source, str)
-    if not many and not isinstance(name, str | None):
-        raise ValueError(f"name must be text for one file, got {name!r}")
     sources: list[Any] = list(source) if isinstance(source, Sequence) and many else [source]
     names: list[Any] = [name] * len(sources) if name is None or not many else list(name)
     if (many and isinstance(name, str)) or len(names) != len(sources):
@@ -280,7 +276,7 @@ def read_sampled_ranks(
                 f"{part.name} is a TREC run, which ranks whole lists: bring it to the Consistency "
                 "page, or give a table with the columns system and sampled_rank"
             )
-        named = next((header for header, _ in part.facts.columns if is_true_rank(header)), None)
+        named = next((header for header, _ in part.facts.columns if bare(header) in TRUE), None)
         if named is not None:
             raise ReadError(
                 f"{part.name}, column {named!r}: these are true ranks by their name: bring them to "
@@ -314,8 +310,10 @@ def read_sampled_ranks(
                 Remedy("read_rank_sets"),
             )
         for system, frame in part.frame.groupby("system", observed=True):
-            decided = _adaptive(part, frame) if adaptive is None else adaptive
             columns = {role: frame[role].to_numpy() for role in frame}
+            decided = adaptive
+            if adaptive is None and "adaptive" in columns:
+                decided = bool(columns["adaptive"].any())
             try:
                 rank_set = SampledRankSet(
                     str(system),
@@ -357,20 +355,6 @@ def lacks(opened: Opened) -> tuple[bool, bool]:
     """Return whether some file lacks n, and whether some file lacks m."""
     n, m = (any(role not in part.frame for part in opened.tables) for role in limits.NUMBERS)
     return n, m
-
-
-def _adaptive(part: Ranks, frame: pd.DataFrame) -> bool | None:
-    """Return the value in the column ``adaptive`` (None without it); refuse different values."""
-    if "adaptive" not in frame:
-        return None
-    values = frame["adaptive"].to_numpy()
-    if (i := first(values != values[0])) is not None:
-        place = part.source.place(int(frame.index[i]), part.source.find("adaptive"))
-        system = str(frame["system"].iloc[0])
-        raise ReadError(
-            f"{place}: system {system!r} is said to be adaptive and not to be; keep one"
-        )
-    return bool(values[0])
 
 
 def bundled() -> Traversable:

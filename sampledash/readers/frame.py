@@ -133,33 +133,21 @@ class Ranks:
 
 def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
     """Return the ranks of a long table (with a rank column) or a wide one (a column per system)."""
-    if "rank" in source.roles:
-        return _without_total(_long(source, cells))
-    if {"system", "ties", "mass_above", "count"} & {*source.roles}:
-        raise _no_rank(source)
-    return _without_total(_wide(source, cells))
-
-
-def _without_total(ranks: Ranks) -> Ranks:
-    """Return the ranks unchanged; refuse a last row that is labelled as a sum, such as "Total"."""
+    ranks = _long(source, cells) if "rank" in source.roles else _wide(source, cells)
     frame = ranks.frame
-    for role in frame.columns.intersection(["system", "instance"]):
-        label = frame[role].iloc[-1]
-        if bare(str(label)).rstrip(":") in _TOTALS:
-            sizes = frame["system"].value_counts()
-            if role == "instance" or sizes[label] == 1 < sizes.max():
-                place = ranks.place(len(frame) - 1, role)
-                raise ReadError(
-                    f"{place}: {label!r} seems to be no {role} but a sum; remove the row"
-                )
+    # Refuse a last row that is labelled as a sum, such as "Total".
+    label = str(frame["instance"].iloc[-1]) if "instance" in frame else ""
+    if bare(label).rstrip(":") in _TOTALS:
+        place = ranks.place(len(frame) - 1, "instance")
+        raise ReadError(f"{place}: {label!r} seems to be no instance but a sum; remove the row")
     return ranks
 
 
 def _no_rank(source: Layout) -> ReadError:
-    headers = few((repr(header[:40]) for header in source.headers), 12)
     return ReadError(
-        f"{source.name} has no rank column: found {headers}. Name it rank, or {SAMPLED} for ranks "
-        "among sampled negatives; or write a column of ranks per system, separated by commas"
+        f"{source.name} has no rank column: found {_listed(source.headers)}. Name it rank, or "
+        f"{SAMPLED} for ranks among sampled negatives; or write a column of ranks per system, "
+        "separated by commas"
     )
 
 
@@ -201,9 +189,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
     if not len(some.frame):
         raise ReadError(f"{ranks.name} counts no instance: every count is 0")
     gone = len(count) - len(some.frame)
-    system = some.frame["system"].array
-    if len(np.unique(system.codes)) < len(system.categories):
-        some = some.with_columns(system=system.remove_unused_categories())
+    some = some.with_columns(system=some.frame["system"].array.remove_unused_categories())
     return some.noted(f"{counted(gone, 'row')} with count 0 left out.")
 
 
@@ -278,8 +264,6 @@ def by_names(
         if wanted is None:
             usual = (known.index(n) for n in map(bare, usual_role.names) if n in known)
             column = next((i for i in usual if matched[i] is None), None)
-            if column is not None:  # refuse a file with columns rating and Rating, for example
-                parsing.refuse_repeated([x for x in known if x == known[column]], name)
         elif wanted == "":
             column = None
         elif wanted in headers:
@@ -308,6 +292,8 @@ def _listed(headers: Sequence[str]) -> str:
 
 
 def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
+    if {*source.roles} - {None, "instance", "n_candidates", "repetition"}:
+        raise _no_rank(source)
     others = [i for i, role in enumerate(source.roles) if role is None and i in cells]
     numeric = [i for i in others if unknown.holds_numbers(cells[i])]
     index = [i for i in numeric if unknown.is_index(source, i, cells[i])]

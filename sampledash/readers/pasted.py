@@ -12,7 +12,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers import columns as parsing
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems
-from sampledash.readers.columns import ROLES, TYPED_RANKS, Layout, role_of
+from sampledash.readers.columns import TYPED_RANKS, Layout, role_of
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
 from sampledash.readers.tables import text_table
 from sampledash.readers.upload_limits import NUMBERS, ReadError
@@ -23,14 +23,9 @@ _REMEDY = "write NAME: ranks, with a colon, and n = 3706 on a line of its own"
 _WRITE = (
     "ranks as whole numbers from 1, without separators, as in '10000', or >10 for one beyond 10"
 )
-_NAMES = "|".join(a.replace("_", "[ _-]?") for role in NUMBERS for a in ROLES[role].names)
-# A setting of n or m, such as "n = 3,706", "m: 100" and "m = 100 sampled negatives".
-_SETTING = re.compile(
-    rf"(?i)\b({_NAMES})\s*[=:]\s*(-?\d{{1,3}}(?:[,_]\d{{3}})+|-?\d+)\b"
-    r"(?:\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?"
-)
-_BETWEEN = re.compile(r"(?i)[\s,;.#$\\]|\band\b")  # text allowed around the settings of a line
-_RANKS_FOLLOW = re.compile(r":\s*[>+-]?\s*\d")  # in a line such as "A: 3"
+# A setting of n or m, such as "n = 3,706" and "m: 100".
+_SETTING = re.compile(r"(?i)\b([nm])\s*[=:]\s*(-?\d{1,3}(?:[,_]\d{3})+|-?\d+)\b")
+_BETWEEN = re.compile(r"[\s,;#]")  # characters allowed around the settings of a line
 _APART = re.compile(r"[,;\s]+")  # separators of weights
 
 
@@ -80,7 +75,7 @@ def open_text(text: str) -> Opened:
     """Parse text, but do not make rank sets yet; that needs options (see :meth:`Opened.read`)."""
     text = checks.text("text", text)
     limits.TYPED.check(len(text), f"the {_NAME}")
-    text, n, m = settings_aside(text, f"the {_NAME}", part=r"[^\r\n;]+")
+    text, n, m = settings_aside(text, f"the {_NAME}")
     if not text.strip(" \t\r\n;,"):
         raise ReadError(f"the {_NAME} holds no ranks: write NAME: ranks, such as A: 3, 17, 250")
     if _is_table(text):
@@ -89,26 +84,19 @@ def open_text(text: str) -> Opened:
         ranks = ranks_of(*text_table(data, _NAME))
     else:
         ranks = _ranks(_systems(text))
-    if m is not None:
-        # The text holds true ranks, which do not depend on m: warn that m is not used.
-        doubt = f"m = {m} is not used: true ranks are those among all candidates"
-        ranks = ranks.noted(doubts=[doubt])
+    # The text holds true ranks, which do not depend on m: warn that m is not used.
+    doubt = f"m = {m} is not used: true ranks are those among all candidates"
+    ranks = ranks.noted(doubts=[doubt] * (m is not None))
     for role, value in zip(NUMBERS, (n, m), strict=True):
         ranks = ranks if value is None else ranks.with_number(role, value, agree=True)
     return Opened((ranks,))
 
 
 def _is_table(text: str) -> bool:
-    """Return whether a text is a table with a header, and not lines such as ``A: 3, 17``."""
-    header, *rows = (line for line in text.splitlines() if line.strip(" \t;,"))
-    if _RANKS_FOLLOW.search(header):
-        return False
+    """Return whether a text begins with a header, unlike lines such as ``A: 3, 17``."""
+    header = next(line for line in text.splitlines() if line.strip(" \t;,"))
     names = re.split(r"[,;\t]" if re.search(r"[,;\t]", header) else r"\s+", header)
-    if any(map(role_of, names)):
-        return True
-    return (
-        bool(rows) and not any(map(is_numeral, names)) and not any(map(_RANKS_FOLLOW.search, rows))
-    )
+    return ":" not in header and not any(is_numeral(name.strip(" >")) for name in names)
 
 
 def _systems(text: str) -> dict[str, list[str]]:
@@ -123,10 +111,6 @@ def _systems(text: str) -> dict[str, list[str]]:
         name, colon, values = (part.strip() for part in segment.rpartition(":"))
         if not colon or not name:
             raise ReadError(f"the {_NAME} has {shown(segment)} without a name: {_REMEDY}")
-        if role_of(name) in NUMBERS:
-            raise ReadError(
-                f"the {_NAME} has {shown(segment)}: write n = 3706, or give the system another name"
-            )
         limits.check_name(name, _NAME)
         if name in systems:
             raise ReadError(f"the {_NAME} names system {name!r} twice: give it one line")
@@ -158,13 +142,10 @@ def _ranks(systems: dict[str, list[str]]) -> Ranks:
     return Ranks(source, pd.DataFrame(table, index=index), Facts(_NAME, TYPED_RANKS))
 
 
-def settings_aside(
-    text: str, where: str, part: str = r"[^\r\n]+"
-) -> tuple[str, int | None, int | None]:
-    r"""Return a text without the lines that only set n or m, and n and m (None if not set).
+def settings_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
+    r"""Return a text without the parts that only set n or m, and n and m (None if not set).
 
-    Lines become blank and are not removed, so that line numbers stay right. ``part`` is the pattern
-    of a line.
+    A part ends at a semicolon or a line break. Line breaks stay, so that line numbers stay right.
 
     Examples
     --------
@@ -188,7 +169,7 @@ def settings_aside(
                 )
         return ""
 
-    text = re.sub(part, blanked, text)
+    text = re.sub(r"[^\r\n;]+", blanked, text)
     n, m = map(numbers.get, NUMBERS)
     return text, n, m
 
@@ -197,8 +178,9 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
     r"""Return the weights of the ranks 1..n, scaled to a maximum of 1: shape (n,).
 
     The text holds one number per rank, in order of rank, separated by commas, semicolons, spaces or
-    line breaks. Or it holds lines ``rank,weight``; then ranks without a line have weight 0. A
-    header line is skipped. A :class:`ReadError` names the line, the value and the remedy.
+    line breaks. Or it holds at least two lines ``rank,weight``; then ranks without a line have
+    weight 0. A header line is skipped. A :class:`ReadError` names the line, the value and the
+    remedy.
 
     Examples
     --------
@@ -209,7 +191,7 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
     split = ([x for x in _APART.split(line) if x] for line in text.splitlines())
     lines = [(f"{name}, line {i}", cells) for i, cells in enumerate(split, start=1) if cells]
     headed = bool(lines) and not any(map(is_numeral, lines[0][1]))
-    header = lines.pop(0)[1] if headed else []
+    lines = lines[headed:]
     cells = [(place, cell) for place, cells in lines for cell in cells]
     limits.WEIGHT_NUMBERS.check(len(cells), name)
     if not cells:
@@ -218,10 +200,7 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
         if not is_numeral(cell):
             raise ReadError(f"{place}: {not_a_number(cell)}; write weights as 0.5 or 2e-3")
     weights = np.array([float(cell) for _, cell in cells])
-    odd = next((place for place, cells in lines if len(cells) != 2), None)
-    if len(header) == 2 or (odd is None and len(lines) > 1):
-        if odd is not None:
-            raise ReadError(f"{odd}: write two numbers, a rank and its weight, such as 12,0.5")
+    if len(lines) > 1 and all(len(cells) == 2 for _, cells in lines):
         ranks, values, weights = weights[::2], weights[1::2], np.zeros(n)
         wrong = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
         if (i := parsing.first(wrong)) is not None:

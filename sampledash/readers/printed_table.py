@@ -27,34 +27,27 @@ _NOTHING = re.compile(
 _ACROSS = re.compile(rf"\\multicolumn\s*\{{(\d+)\}}\s*{_GROUP}\s*({_GROUP})")
 _DOWN = re.compile(rf"\\multirow\s*{_OPTION}{_GROUP}\s*{_GROUP}\s*({_GROUP})")
 _NAMED = re.compile(r"\\(?!pm\b)[a-zA-Z]+\*?")
-_AND = "\uff06"  # temporarily replaces an escaped ampersand, which does not separate cells
-# Patterns in the names of columns: arrows, a percent sign, and the @ before a cutoff.
+# Patterns in the names of columns: arrows and a percent sign.
 _ARROWS = re.compile(r"\(\s*[↑↓⬆⬇]\s*\)|[↑↓⬆⬇]\ufe0f?")
 _PERCENT = re.compile(r"(?i)\s*[(\[]\s*(?:in\s+)?(?:%|percent)\s*[)\]]")
-_AT = re.compile(r"\s*@\s*")
 # Patterns of short names of metrics, and their replacements: H@10 becomes HR@10, N@10 becomes
 # NDCG@10, and HR10 becomes HR@10.
 _ALSO = ((r"(?i)^h@", "HR@"), (r"(?i)^n@", "NDCG@"), (r"^([A-Za-z]{2,})(\d+)$", r"\1@\2"))
-# Names of rows that compare systems and are no system, such as "Improv.", "Rel. Imp. (%)", "Gain
-# over SASRec", "Δ" and "p-value".
+# A line whose first cell begins like "Improv.", "Rel. Gain", "Δ" or "p-value" is no system.
 _COMPARED = re.compile(
-    r"""(?ix) [%\s(]* (?: (?: rel | abs | av | max | min | overall )[a-z]*\.?\s* )* %?\s*
-    (?: (?: improv(?:e?ments?)? | impr? | gains? | delta )\b \.?
-        (?: [^a-z]*$ | \s* (?:over|vs|versus|to|against|of|on|above|from)\b )
-      | [Δ∆] | p[\s-]?val | t-?test\b | significance\b )"""
+    r"(?i)\W*((?:(?:rel|abs|av|max)[a-z]*\.?\s+)?"
+    r"(?:(?:improv(?:ements?)?|impr?|gains?|delta|significance)\b(?!-)|[Δ∆]|p[\s-]?val)"
+    r"[^\t,;&|\d+-]*)"
 )
 _MISSING = re.compile(r"(?i)(?:\\?[-–—−]+|n\.?/?a\.?|nan)?")  # matches a cell without a value
-# A standard deviation after a value, or the space between a value and its footnote mark.
-_BEHIND = re.compile(
-    r"(?<=[\d%])(?:\s*(?:\([^)a-zA-Z]*\d[^)a-zA-Z]*\)|(?:±|\+/-|\\pm)\s*[\d.,]+)"
-    r"|\s+(?=%|[*†‡§]+(?:\s|$)))"
-)
+# A standard deviation after a value.
+_BEHIND = re.compile(r"(?<=[\d%])\s*(?:\([\d.,±%]+\)|(?:±|\+/-|\\pm)\s*[\d.,]+)")
 # Footnote marks, emphasis, standard deviations and parentheses around a name or a value.
 _MARKS = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^↑↓]+|(?<![^\W_])_+|_+(?![^\W_])|\((?:[^)]*)\)\s*$")
-_BEGINS = re.compile(r"[*†‡§^_+-]*\d*[.,]?\d")  # the beginning of a number
+_DECIMAL = re.compile(r"[\W_]*\d*[.,]\d")  # the beginning of a number with a decimal point
 _NUMBER = re.compile(r"[+-]?[0-9]*(?:[.,][0-9]+)?\s*%?")
 _ASIDE = re.compile(r"\([^)]*\)")
-_RULE = re.compile(r"[\s|:+=-]*")  # a line between header and body, such as |---|---|
+_RULE = re.compile(r"[\s|:+=,;&-]*")  # a line without words, such as |---|---|
 _TITLE = re.compile(r"\s*#+\s*(?![nm]\s*[=:])(.*\S)\s*")  # a line that names the table below
 _ABOVE = 4  # the column names must be in one of the first four lines
 _MOST_DECIMALS = 12  # papers print fewer decimals; further decimals are floating-point errors
@@ -154,27 +147,32 @@ def read_printed(text: str) -> PrintedTable:
     lines = [row for row in typeset_rows(text) if not _RULE.fullmatch(row[1])]
     if len(lines) < 2:
         raise ReadError("the table has no values: write a line of names and one line per system")
-    parts, above = _line_of_names(lines[:_ABOVE])
+    partings = [parting(line, place) for place, line in lines[:_ABOVE]]
+    parts = next((x for x in partings if x.metrics), None)
+    if parts is None:
+        raise ReadError(
+            f"line {lines[0][0]} of the table names no metric: found {lines[0][1][:80]!r}; a line "
+            "such as Model, HR@10, MRR is needed"
+        )
+    metrics = [x.metric for x in parts.metrics]
+    if twice := [x.printed for x in parts.metrics if metrics.count(x.metric) > 1]:
+        raise ReadError(
+            f"line {parts.place} of the table names a metric twice, {', '.join(twice)}: keep one"
+        )
+    above = partings.index(parts)
     rows: dict[str, Row] = {}
     no_systems: list[str] = []
-    for place, line in lines[len(above) + 1 :]:
-        names = (
-            re.split(r"\s+[-+]?[\d.]", line)[:1] if not parts.mark else _marked(line, parts.mark)
-        )
-        if compared := next(filter(_COMPARED.match, names), None):
-            no_systems.append(compared)
+    for place, line in lines[above + 1 :]:
+        if compared := _COMPARED.match(line):
+            no_systems.append(compared[1].strip())
             continue
         row = parts.cells(line, place)
         name = _MARKS.sub("", row[0]).strip()
         if not name:
-            # This may be a second line of column names, which completes the names in the first
-            # line.
-            if words := [cell for cell in row if not _MISSING.fullmatch(cell.strip())]:
-                raise ReadError(
-                    f"line {place} of the table has no name before {words[0][:40]!r}: name the "
-                    "system, or write all column names in one line"
-                )
-            continue
+            raise ReadError(
+                f"line {place} of the table, {line[:40]!r}, names no system: name it, or write all "
+                "column names in one line"
+            )
         if name in rows:
             raise ReadError(f"line {place} of the table names {name!r} again: give it another name")
         cells = list(zip(parts.names, row, strict=True))[1:]
@@ -186,7 +184,7 @@ def read_printed(text: str) -> PrintedTable:
     printed = [_row(name, row, percent) for name, row in rows.items()]
     renamed = [f"{x.printed} is read as {x.name}" for x in parts.metrics if x.name not in x.printed]
     listed = {
-        "Above the names, left out: ": above,
+        "Above the names, left out: ": [line.strip("& |") for _, line in lines[:above]],
         "": renamed,
         "Left out, no metric known here: ": [x.printed for x in parts.names[1:] if not x.metric],
         "Left out, no system: ": no_systems,
@@ -202,25 +200,6 @@ def _row(name: str, row: Row, percent: list[Heading]) -> PrintedRow:
     values = {x.name: round(c.value / 10 ** more[x], _MOST_DECIMALS) for x, c in row.items()}
     decimals = {x.name: min(c.decimals + more[x], _MOST_DECIMALS) for x, c in row.items()}
     return PrintedRow(name, values, decimals)
-
-
-def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
-    """Return the columns of the first line that names a metric, and the lines above this line."""
-    above: list[list[str]] = []
-    for place, line in lines:
-        parts = parting(line, place)
-        metrics = [x.metric for x in parts.metrics]
-        if twice := [x.printed for x in parts.metrics if metrics.count(x.metric) > 1]:
-            raise ReadError(
-                f"line {place} of the table names a metric twice, {', '.join(twice)}: keep one"
-            )
-        if metrics:
-            return parts, [", ".join(filter(None, names)) for names in above]
-        above.append([x.printed for x in parts.names])
-    raise ReadError(
-        f"line {lines[0][0]} of the table names no metric: found "
-        f"{', '.join(map(repr, above[0][:8]))}; a line such as Model, HR@10, MRR is needed"
-    )
 
 
 def _number(text: str, place: int, column: Heading) -> Cell | None:
@@ -258,9 +237,9 @@ def _plain(line: str) -> str:
     line = _NOTHING.sub(" ", line)
     line = _ACROSS.sub(lambda match: match[2] + " &" * (int(match[1]) - 1), line)
     line = _DOWN.sub(r"\1", line)
-    line = line.replace(r"\&", _AND).replace(r"\Delta", "Δ")
+    line = line.replace(r"\&", "and").replace(r"\Delta", "Δ")
     line = re.sub(r"\\([%_#])", r"\1", re.sub(r"\\[, ]|~", " ", line))
-    plain = re.sub(r"\\?[${}]", "", _NAMED.sub("", line)).replace(_AND, "and")
+    plain = re.sub(r"\\?[${}]", "", _NAMED.sub("", line))
     return re.sub(r" +(?=[&|])", " ", plain).strip(" ")
 
 
@@ -276,7 +255,7 @@ class Heading:
 
 def heading(printed: str) -> Heading:
     """Return the :class:`Heading` of a column from its printed name, such as ``N@10 (%)``."""
-    plain = _AT.sub("@", _ARROWS.sub(" ", printed)).strip()
+    plain = _ARROWS.sub(" ", printed).strip()
     name, signs = _PERCENT.subn("", plain)
     name = name.strip()
     for known in (name, *(re.sub(short, full, name) for short, full in _ALSO)):
@@ -311,10 +290,8 @@ class Parting:
         else:
             words = _BEHIND.sub("", line).split()
             name, values = words[: 1 - width], words[1 - width :]
-            of_metrics = [v for v, x in zip(values, self.names[1:], strict=False) if x.metric]
-            full = name and all(_BEGINS.match(v) or _MISSING.fullmatch(v) for v in of_metrics)
-            more = len(words) > width and _BEGINS.match(name[-1]) and re.search("[.,]", name[-1])
-            cells = [" ".join(name), *values] if full and not more else []
+            more = len(words) > width and _DECIMAL.match(name[-1])
+            cells = [" ".join(name), *values] if name and not more else []
         if len(cells) != width:
             raise ReadError(
                 f"line {place} of the table has not one cell for each of the {width} columns that "
@@ -331,7 +308,7 @@ def parting(line: str, place: int) -> Parting:
         mark = "," if "," in line else ""
     if mark:
         return Parting([heading(cell) for cell in _marked(line, mark)], mark, place)
-    words = _PERCENT.sub("(%)", _AT.sub("@", _ARROWS.sub(" ", line))).split()
+    words = _PERCENT.sub("(%)", _ARROWS.sub(" ", line)).split()
     names = [heading(word) for word in words]
     # All words before the first metric form the name of the first column.
     before = next((i for i, x in enumerate(names) if x.metric is not None), 1)

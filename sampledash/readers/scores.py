@@ -46,13 +46,10 @@ def refuse_cells(name: str, sizes: Mapping[str, int]) -> None:
 
 
 def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> None:
-    """Raise an error that names ``some`` items if ``again`` rows repeat an item of an instance."""
-    if again:
-        items = (f"item {str(x['item'])!r} of instance {str(x['instance'])!r}" for x in some)
-        rows = counted(again, "row repeats", "rows repeat")
-        raise ReadError(
-            f"{name}: {rows} an item, such as {'; '.join(items)}; keep one row for each"
-        )
+    """Raise an error that names ``some`` of the items that ``again`` rows of an instance repeat."""
+    items = (f"item {str(x['item'])!r} of instance {str(x['instance'])!r}" for x in some)
+    rows = counted(again, "row repeats", "rows repeat")
+    raise ReadError(f"{name}: {rows} an item, such as {'; '.join(items)}; keep one row for each")
 
 
 def left_out(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -77,10 +74,10 @@ def left_out(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
             raise ReadError(
                 f"{name}: system {system!r} scores no relevant item: are both tables' labels alike?"
             )
-        if without:
-            what = f"{without:,} of {instances:,} instances have no relevant item with a score"
-            sentences.append(f"{system}: {what} and are left out.")
-        if unscored:
-            what = f"{unscored:,} of {relevant:,} relevant items have no score"
+        missing = {
+            f"{without:,} of {instances:,} instances have no relevant item with a score": without,
+            f"{unscored:,} of {relevant:,} relevant items have no score": unscored,
+        }
+        for what in filter(missing.get, missing):
             sentences.append(f"{system}: {what} and are left out.")
     return sentences

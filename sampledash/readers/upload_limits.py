@@ -103,13 +103,11 @@ class Limit:
     what: str
     remedy: str
 
-    def check(self, size: int, where: str, **words: str) -> None:
-        """Refuse a size above the limit; ``words`` fill the placeholders in ``what``."""
+    def check(self, size: int, where: str) -> None:
+        """Refuse a size above the limit."""
         if size > self.most:
-            what = self.what.format(**words)
-            raise ReadError(
-                f"{where} holds {size:,} {what}, more than {self.most:,}; {self.remedy}"
-            )
+            what = f"{size:,} {self.what}, more than {self.most:,}"
+            raise ReadError(f"{where} holds {what}; {self.remedy}")
 
 
 _COUNTS = "reduce it to counts (columns system, rank, count), or take fewer systems or instances"
@@ -127,7 +125,7 @@ WEIGHT_NUMBERS = Limit(200_000, "numbers", "give a weight for each rank up to 10
 ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables with no columns but system, rank, n, count
 # For tables with further columns, such as instance labels, besides system, rank, n and count: these
 # need more memory per row. If labels are no whole numbers, the limit is TEXTS.
-LABELLED = Limit(3_000_000, "rows with a column {column}", "leave it out, or split by instances")
+LABELLED = Limit(3_000_000, "rows", "leave it out, or split by instances")
 # For text files with blank cells or unusual numbers. Only pandas can parse these, and it is slower
 # than pyarrow.
 CAREFUL = Limit(2_000_000, "rows, some with a cell that is no plain number", "split the file")

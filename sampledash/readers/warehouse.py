@@ -256,10 +256,8 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
     if marked:
         mark = columns["relevant"]
         mark = mark.cast("int8") if mark.type().is_boolean() else mark
-        # Do not use strip: in Spark, it would also remove letters, such as the f in \f.
-        text = not mark.type().is_numeric()
-        columns["relevant"] = _text(mark).re_replace(r"\s", "").lower() if text else mark
-        columns["relevant"] = columns["relevant"].fill_null("" if text else 0)
+        number = mark.type().is_numeric()
+        columns["relevant"] = mark.fill_null(0) if number else _text(mark).lower().fill_null("")
     return table.select(**columns)
 
 

@@ -74,9 +74,9 @@ def test_rows_that_cost_more_are_fewer(monkeypatch, name):
     for more, most, said in (
         ({"system": ["A"] * 5, "count": [1, 4, 2, 1, 1]}, 4,
          " holds 5 rows, more than 4; reduce it to counts"),
-        ({"user": [7, 8, 10, 11, 12]}, 3, " holds 4 rows with a column 'user', more than 3; leave"),
+        ({"user": [7, 8, 10, 11, 12]}, 3, ", column 'user', holds 4 rows, more than 3; leave"),
         ({"user": [*"uvwxy"]}, 2, ", column 'user' holds 3 rows with labels that are no whole"),
-        ({"ties": [0] * 5}, 3, " holds 4 rows with a column 'ties', more than 3"),
+        ({"ties": [0] * 5}, 3, ", column 'ties', holds 4 rows, more than 3"),
     ):  # fmt: skip
         fits, beyond = (
             FORMS[name](**{key: values[:rows] for key, values in (plain | more).items()})

