@@ -48,6 +48,9 @@ _EXACT = {role for role, holds in _HOLDS.items() if holds != "whole"}
 _LABELS = {role for role, column in ROLES.items() if column.read in (parsing.labels, parsing.texts)}
 _LABELS |= {"user", "item", "time"}
 _BROKEN = re.compile(r"[\n\r]")  # a line break in a header
+# A number such as 1.000 between semicolons. Where semicolons separate cells, a dot may separate
+# thousands, so the number may be 1 or 1000.
+_THOUSANDS = re.compile(rb'[;\n]"?([1-9]\d{0,2}(?:\.000)+)"?(?=[;\r\n]|$)')
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # pandas gives this name to an unnamed index
 
 
@@ -95,6 +98,11 @@ def text_table(
     wide = not {"rank", "user"} & {*source.roles}
     if wide:
         limits.RANKS.check(data.count(delimiter.encode()), name)
+    if delimiter == ";" and "user" not in source.roles and (match := _THOUSANDS.search(data)):
+        place = data.count(b"\n", 0, match.start(1)) + 1
+        raise ReadError(
+            f"{name}, line {place}: {match[1].decode()} may mean thousands; write digits only"
+        )
     second = next(rest, None) if headed else (line, first)
     if second is None:
         raise ReadError(f"{name} has a header line but no rows: add at least one")
