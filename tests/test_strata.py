@@ -141,6 +141,19 @@ def test_ranks_of_scores_get_classes_by_popularity(tmp_path, monkeypatch, capsys
     (ranks,) = sd.read_rank_sets("r.csv")
     order = np.argsort(ranks.instances)
     np.testing.assert_array_equal(ranks.classes[order], expected.classes)
+    column = 1 + item % 7
+    pd.DataFrame(table | {"Weight": column}).to_csv("w.csv", index=False)
+    assert main(["rank", "w.csv", "--negatives", "weight^0.5", "-o", "r.csv"]) == 0
+    expected = sd.ranks_from_scores(scores, relevant, weights=column[:30] ** 0.5, system="S")
+    (ranks,) = sd.read_rank_sets("r.csv")
+    np.testing.assert_array_equal(ranks.classes[np.argsort(ranks.instances)], expected.classes)
+    pd.DataFrame(table | {"weight": column + user}).to_csv("w.csv", index=False)
+    for file, words in (
+        ("w.csv", "has the weights 1 and 12; write one"),
+        ("s.csv", "has no column weight"),
+    ):
+        assert main(["rank", file, "--negatives", "weight"]) == 2
+        assert words in capsys.readouterr().err
     assert main(how) == 2
     words = "--negatives counts how often each item is in --seen: give --seen"
     assert words in capsys.readouterr().err

@@ -6,6 +6,8 @@ default DuckDB; other files are read into memory.
 
 import argparse
 import io
+from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ import pandas as pd
 from sampledash.by_weight import ABOVE, NEGATIVES, TIED, WEIGHT, parts_of
 from sampledash.command_line.options import refuse_unused
 from sampledash.command_line.streams import Answer, aside, opened, rank_sets, read
-from sampledash.lab.ranking import DIGITS, popularity
+from sampledash.lab.ranking import COUNTED, DIGITS, popularity
 from sampledash.leftovers import Scratch
 from sampledash.rank_sets import RankSet
 from sampledash.readers import upload_limits as limits
@@ -24,6 +26,8 @@ from sampledash.readers.tables import headers_of
 from sampledash.readers.upload_limits import load
 from sampledash.report.tables import ranks_table
 from sampledash.types import Progress
+
+_WEIGHT = "weight"  # column of sampling weights in a table of scores
 
 
 def rank(args: argparse.Namespace, progress: Progress) -> Answer:
@@ -54,20 +58,44 @@ def _ranked(source: str, args: argparse.Namespace, progress: Progress) -> Answer
     engine, pairs = warehouse.connect(args.engine or warehouse.DUCKDB), (args.relevant, args.seen)
     if args.negatives is not None:
         every, seen, sentences = warehouse.checked(engine, source, *pairs, progress)
-        sets = _by_weight(Path(source).name, every, seen, args.negatives)
+        name, kind = Path(source).name, args.negatives.partition("^")[0]
+        table = warehouse.opened(engine, source) if kind == _WEIGHT else None
+        weights = _weights(name, table, seen, args.negatives)
+        sets = _by_weight(name, every, weights)
         return Answer(sentences, {"ranks": ranks_table(sets)})
     ranks, sentences = warehouse.rank_scores(engine, source, *pairs, progress=progress)
     return _kept(engine, ranks, args, "ranks", sentences)
 
 
-def _by_weight(
-    name: str, every: warehouse.Table, seen: warehouse.Table, negatives: str
-) -> list[RankSet]:
-    """Return ranks with classes of items; the weight of an item is how often it is ``seen``."""
-    if seen is None:
+def _weights(
+    name: str, table: warehouse.Table, seen: warehouse.Table, negatives: str
+) -> dict[str, float]:
+    """Return the sampling weight of each item.
+
+    The weight comes from the column ``weight`` of the scores, ``table``. Without ``table``, the
+    weight is how often the item is ``seen``.
+    """
+    if table is not None:
+        with warehouse.one_sentence(name):
+            rows = warehouse.item_weights(table, name).to_pyarrow().to_pandas()
+        for row in rows[rows["low"] != rows["high"]].itertuples():
+            raise ValueError(
+                f"{name}: item {row.item} has the weights {row.low:g} and {row.high:g}; write one"
+            )
+        negatives, known = negatives.replace(_WEIGHT, COUNTED, 1), rows["low"]
+    elif seen is not None:
+        with warehouse.one_sentence(name):
+            rows = seen.group_by("item").agg(times=seen.count()).to_pyarrow().to_pandas()
+        known = rows["times"]
+    else:
         raise ValueError("--negatives counts how often each item is in --seen: give --seen")
+    *values, unseen = popularity(negatives, [*known, 0])
+    return defaultdict(lambda: unseen, zip(rows["item"].astype(str), values, strict=True))
+
+
+def _by_weight(name: str, every: warehouse.Table, weights: Mapping[str, float]) -> list[RankSet]:
+    """Return ranks with classes of items of equal sampling weight."""
     with warehouse.one_sentence(name):
-        times = seen.group_by("item").agg(times=seen.count()).to_pyarrow().to_pandas()
         items = every.select("item").distinct().to_pyarrow().to_pandas()
         table = warehouse.wanted_items(every).order_by("system", "instance")
         wanted = table.to_pyarrow().to_pandas()
@@ -76,9 +104,7 @@ def _by_weight(
             f"--negatives needs one relevant item for each instance, and {instance} has several: "
             "leave the option out, or keep one relevant item of each instance"
         )
-    taken = dict(zip(times["item"].astype(str), times["times"], strict=True))
-    weights = popularity(negatives, [taken.get(str(item), 0) for item in items["item"]])
-    first, parts, weight = parts_of(weights)
+    first, parts, weight = parts_of([weights[str(item)] for item in items["item"]])
     columns = {f"part{j}": part for j, part in enumerate(parts.T)}
     with warehouse.one_sentence(name):
         items = items.assign(first=first, **columns)

@@ -24,7 +24,7 @@ from sampledash.types import Floats, Ints
 #: Function of start and stop: scores of the users start..stop - 1, shape (stop - start, n_items).
 ScoresOf = Callable[[int, int], NDArray[Any]]
 HeldOut = Literal["test", "validation"]
-_COUNTED = "popularity"  # text for sampling weights that are counts of training interactions
+COUNTED = "popularity"  # text for sampling weights that are counts of training interactions
 
 # Size of the scores of a block in bytes, which most models compute in some hundredths of a second.
 _BLOCK = 4 * 2**20
@@ -124,7 +124,7 @@ def popularity(text: str, taken: ArrayLike) -> Floats:
     ``taken`` is the number of training interactions of each item.
     """
     name, sign, power = text.partition("^")
-    if name != _COUNTED:
+    if name != COUNTED:
         raise ValueError(
             f'weights must be "popularity", "popularity^0.75" or the weight of each item, got '
             f"{checks.shown(text)}"

@@ -346,6 +346,16 @@ def class_sums(candidates: Table, items: Any) -> Table:
     return both.group_by("row", "first", "side").agg(size=both.count(), **sums)
 
 
+def item_weights(table: Table, name: str) -> Table:
+    """Return item, and the smallest and largest number of the item in the column ``weight``."""
+    header = next((header for header in table.columns if bare(header) == "weight"), None)
+    if header is None:
+        raise ReadError(f"{name} has no column weight: add it, or draw negatives by popularity")
+    item = table[roles_of(table.columns, ("item",), name)["item"]]
+    weight = table[header].cast("string").try_cast("float64")
+    return table.group_by(item=item).agg(low=weight.min(), high=weight.max())
+
+
 def rank(candidates: Table) -> Table:
     """Return system, instance, rank, n and ties of every relevant item with a score.
 
