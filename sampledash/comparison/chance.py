@@ -339,16 +339,28 @@ def by_lumps(
     scale = float(turned_by / near)
     if scale > gap / (2 * _REACH):
         return None
-    return ahead + float(oftener[0]) * chance_above(equally, len(terms) * size, scale, shift)
+    slow = near / np.sqrt(times.sum())  # turns the difference by less than half a turn
+    difference = float(np.angle(equally(np.array([slow]))[0]) / slow) - shift
+    work = len(terms) * size
+    return ahead + float(oftener[0]) * chance_above(equally, work, difference, scale, shift)
 
 
 def chance_above(
-    transform: Callable[[Floats], Complex], laws: int, deviation: float, shift: float
+    transform: Callable[[Floats], Complex],
+    laws: int,
+    difference: float,
+    deviation: float,
+    shift: float,
 ) -> float:
     """Return P(difference > shift) of one pair of sums by :func:`inverted`.
 
     ``transform`` returns the characteristic function of the difference, or of each sum.
+    ``difference`` is the expected difference minus ``shift``, and ``deviation`` its standard
+    deviation. The inversion is wrong where the difference exceeds its period, so that a chance so
+    far from one half is not computed.
     """
+    if abs(difference) >= _REACH * deviation:
+        return float(difference > 0)
 
     def both(frequencies: Floats) -> Complex:
         waves = np.atleast_2d(transform(frequencies))

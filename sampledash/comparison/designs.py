@@ -313,7 +313,7 @@ def _chance_of_subsets(
         return np.asarray(np.prod(waves, axis=0))
 
     work = 10 * sum(len(values) + drawn for values, _, drawn in means)
-    return chance_above(transform, work, error, shift)
+    return chance_above(transform, work, difference, error, shift)
 
 
 def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Floats) -> Complex:

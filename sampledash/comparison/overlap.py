@@ -275,4 +275,5 @@ def _inverted(joint: Floats, differences: Floats, step: Floats) -> float:
         whole = np.prod([np.prod(block @ waves, axis=0) for block in blocks], axis=0)
         return np.asarray(whole)
 
-    return chance_above(transform, size, float(np.sqrt(variance)), float(step))
+    difference, deviation = float(np.sum(p @ values) - step), float(np.sqrt(variance))
+    return chance_above(transform, size, difference, deviation, float(step))

@@ -237,10 +237,11 @@ def probability_if_redrawn(
             return float(np.mean(simulated[i] - simulated[j] > TIED))
         deviation = float(np.sqrt(spread_if_redrawn(first, second)))
         step = common_step(first.run.half_unit, second.run.half_unit)
+        difference = first.average - second.average
         alike = deviation > 0 and all(np.ptp(x.weights) == 0 for x in (first, second))
         if alike and largest > _ROUGH * deviation:
             return _inverted(first, second, deviation, step)
-        return float(normal_chances(first.average - second.average, deviation, step))
+        return float(normal_chances(difference, deviation, step))
 
     chances = [chance(i, j) if truth else float("nan") for i, j, truth in pairs]
     return pair_table(sets, pairs, probability=chances)
@@ -264,7 +265,8 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
     if apart is not None:
         return apart
     laws = sum(len(sample.counts) for sample in both)
-    return chance_above(transform, laws, deviation, float(step))
+    difference = first.average - second.average - float(step)
+    return chance_above(transform, laws, difference, deviation, float(step))
 
 
 def _by_lumps(

@@ -353,7 +353,7 @@ def item_weights(table: Table, name: str) -> Table:
         raise ReadError(f"{name} has no column weight: add it, or draw negatives by popularity")
     item = table[roles_of(table.columns, ("item",), name)["item"]]
     weight = table[header].cast("string").try_cast("float64")
-    return table.group_by(item=item).agg(low=weight.min(), high=weight.max())
+    return table.group_by(item=item).agg(low=weight.min(), high=weight.max()).order_by("item")
 
 
 def rank(candidates: Table) -> Table:

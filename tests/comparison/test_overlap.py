@@ -90,3 +90,24 @@ def test_overlaps_that_say_nothing_are_refused() -> None:
     ):  # fmt: skip
         with pytest.raises(ValueError, match=sentence):
             sd.one_list(*call)
+
+
+@pytest.mark.parametrize("instances", [100, 400, 1_500])
+def test_a_clear_order_is_shown_whatever_the_number_of_instances(instances: int) -> None:
+    rng, items, m, runs = np.random.default_rng(instances), 60, 10, 200
+    first = rng.random((instances, items))
+    second = first + 0.3 * rng.random((instances, items))
+    first[:, 0], second[:, 0] = 0.9, 0.72
+    relevant, scores = np.zeros(instances, int), (first, second)
+    sets = [
+        sd.ranks_from_scores(x, relevant, system=name) for x, name in zip(scores, "AB", strict=True)
+    ]
+    overlaps = sd.overlaps(sets, scores, relevant)
+    shown = 0
+    for _ in range(runs):
+        drawn = 1 + rng.random((instances, items - 1)).argpartition(m, axis=1)[:, :m]
+        above = [np.mean(np.take_along_axis(x, drawn, 1) > x[:, :1]) for x in scores]
+        shown += above[0] < above[1]  # a higher AUC has fewer negatives above
+    row = sd.probability_if_shared("AUC", sets, m, overlaps=overlaps).iloc[0]
+    assert (row.better, shown) == ("A", runs)
+    assert row.low == row.high == pytest.approx(1, abs=4 / runs)

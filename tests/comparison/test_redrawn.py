@@ -187,3 +187,18 @@ def test_thirty_users_by_the_law_of_their_sum(paired: bool) -> None:
         true = law[len(law) // 2 + 1 :].sum()
         assert 0.02 < true < 0.98
         assert row.probability == pytest.approx(true, abs=1e-3)
+
+
+@pytest.mark.parametrize("instances", [200, 300, 400, 600, 1_000, 2_000])
+def test_a_clear_order_is_shown_whatever_the_number_of_instances(instances: int) -> None:
+    ranks = np.array([[3, 50], [10, 90]])  # of the systems, each for half of the instances
+    sets = [
+        sd.RankSet(x, np.repeat(r, instances // 2), 1_000) for x, r in zip("AB", ranks, strict=True)
+    ]
+    rng, runs, m = np.random.default_rng(instances), 400, 100
+    half = rng.integers(0, 2, (runs, instances))
+    above = [rng.hypergeometric(r[half] - 1, 1_000 - r[half], m).mean(axis=1) for r in ranks]
+    share = float(np.mean(above[0] < above[1]))  # a higher AUC has fewer negatives above
+    chance = probability_if_redrawn("AUC", sets, m)["probability"].item()
+    assert share > 0.99
+    assert abs(chance - share) <= 4 * np.sqrt(max(share * (1 - share), 1 / runs) / runs)
