@@ -25,6 +25,8 @@ def check(args: argparse.Namespace, progress: Progress) -> Answer:
     """
     if any(Path(path).is_file() and _is_html(path) for path in args.files):
         return _reports(args)
+    if lost := next((x for x in args.files if x != "-" and not Path(x).exists()), None):
+        raise ValueError(f"{lost!r}: there is no such file; check the path")
     if not args.metric or args.m is None:
         raise ValueError("ranks are checked by a --metric and at an --m: give both")
     sets = rank_sets(args)

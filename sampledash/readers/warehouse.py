@@ -36,8 +36,8 @@ from sampledash.readers.upload_limits import ReadError, stem_of
 from sampledash.types import Progress
 
 DUCKDB = "duckdb://"
-_EXTRA = "this needs Ibis and DuckDB: pip install 'sampledash[warehouse]'"
-_SPARK = "Spark needs its client: pip install 'sampledash[spark]'"
+_EXTRA = "this needs Ibis and DuckDB: in the clone, pip install '.[warehouse]'"
+_SPARK = "Spark needs its client: in the clone, pip install '.[spark]'"
 KEYS = ["system", "instance", "item"]
 YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
 _STEPS = 2**24  # number of possible values of the hash of an instance and a rank

@@ -66,6 +66,7 @@ def recheck(page: str, name: str, anew: Callable[..., str]) -> tuple[str, bool]:
 
 def _tokens(page: str, version: str) -> Iterator[_Token]:
     """Yield the words and numbers of a report, also those in its pictures, each with its place."""
+    yield "the number of scripts and styles", str(len(re.findall("<script|<style", page)))
     parts, place, row = _TAG.split(page.replace(version, "…")), "", 0
     for tag, text in zip(parts[1::2], parts[2::2], strict=True):
         shown = html.unescape(text).strip()

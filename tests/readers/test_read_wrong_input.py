@@ -184,9 +184,9 @@ def test_a_missing_extra_is_named(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "ibis", None)
     assert main(["rank", str(tmp_path)]) == 2
     out, err = capsys.readouterr()
-    assert (out, err.count("\n"), "pip install 'sampledash[warehouse]'" in err) == ("", 1, True)
+    assert (out, err.count("\n"), "pip install '.[warehouse]'" in err) == ("", 1, True)
     (tmp_path / "part.parquet").touch()
-    refused(lambda: read_rank_sets(tmp_path), "sampledash[warehouse]", ValueError)
+    refused(lambda: read_rank_sets(tmp_path), ".[warehouse]", ValueError)
 
 
 COVER = HEADER + "".join(f"A,u{i},3,9\n" for i in range(8))

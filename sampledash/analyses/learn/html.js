@@ -86,6 +86,7 @@ button("lesson_back").addEventListener("click", () => { location.hash = at(); })
 button("lesson_next").addEventListener("click", () => { location.hash = at() + 2; });
 present.addEventListener("click", () => {
   present.setAttribute("aria-pressed", body.classList.toggle("projected"));
+  present.blur();  // otherwise the space bar would end the presentation
   draw();
 });
 addEventListener("hashchange", show);
@@ -94,6 +95,8 @@ night.addEventListener("change", draw);
 // A slider keeps its arrow keys: sliding.js does not pass them on.
 addEventListener("keydown", (event) => {
   const { altKey, ctrlKey, metaKey, shiftKey, key } = event;
+  const presents = body.matches(".projected");
+  if (!altKey && !ctrlKey && !metaKey && (/^p$/i.test(key) || (key === "Escape" && presents))) present.click();
   if (ways[key] && !altKey && !ctrlKey && !metaKey && !shiftKey) button(ways[key]).click();
 });
 show();
