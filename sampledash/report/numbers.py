@@ -163,7 +163,7 @@ def spell(error: ValueError | str, remedy: Callable[[checks.Remedy], str] = lamb
     message = error.worded(remedy) if isinstance(error, checks.Refusal) else str(error)
     parts = re.split(r"((?<!\w)'[^']*')", message.strip())
     for place in range(0, len(parts), 2):
-        number = r"(?<![\w.,=/])\d{4,}(?![\w.]*\d|-\d|\.?[^\W\d])"
+        number = r"(?<![\w.,=/])\d{4,}(?![\w.]*\d|-\w|\.?[^\W\d])"
         parts[place] = re.sub(number, lambda d: f"{int(d[0]):,}", parts[place])
     text = "".join(parts)
     text = re.sub(r"\bgamma\b", "γ", text)
