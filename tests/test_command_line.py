@@ -142,7 +142,7 @@ def test_options_of_each_command_and_what_they_are_unless_given(command, capsys)
     assert TEXTS[command] in said
     assert f"example:\n  {TEXTS[f'{command}: example']}" in said
     rest = " ".join(said.split())
-    assert ("-o FILE, --output FILE write to this file" in rest) == (command != "serve")
+    assert ("--output FILE write to this file" in rest) == (command != "serve")
     assert ("--latex as latex" in rest) == (command not in (*PAGES, "serve"))
 
 
