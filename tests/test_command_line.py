@@ -750,6 +750,8 @@ def test_served_results_are_a_source_of_the_page(toy, monkeypatch, tmp_path):
         (lake / name).mkdir(parents=True)
         (lake / name / "0.parquet").touch()
     assert results([str(lake)]) == [str(lake)]
+    (tmp_path / "a" / "logs").mkdir(parents=True)
+    assert results([str(tmp_path)]) == [str(rate), str(other), str(part), toy, str(lake)]
     assert main(["serve", str(tmp_path / "nowhere")]) == 2
 
 

@@ -57,11 +57,10 @@ def results(given: list[str]) -> list[str]:
             raise ValueError(f"{given_path}: there is no such file or folder; check the path")
         if path.parent == path:
             raise ValueError(f"{given_path} holds all folders: give the one that holds the results")
-        inside = sorted(x for x in path.iterdir() if x.name[0] not in "._") if path.is_dir() else []
-        # Files come first; a folder is offered if it holds a table.
-        inside = [x for x in inside if not x.is_dir()] + [
-            x for x in inside if any(x.rglob("*.parquet"))
-        ]
+        inside = [x for x in path.iterdir() if x.name[0] not in "._"] if path.is_dir() else []
+        # A folder inside is offered, after the files, if it holds a table.
+        inside = [x for x in inside if not x.is_dir() or any(x.rglob("*.parquet"))]
+        inside.sort(key=lambda x: (x.is_dir(), x))
         # Patterns for the parts of one table. A file such as lr=0.1.csv matches neither pattern.
         forms = ("*=*/**/*.parquet", "part-*.parquet")
         parts = any(next(path.glob(form), None) is not None for form in forms)

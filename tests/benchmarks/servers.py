@@ -7,6 +7,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.session import serve
 
 OFF = ("gpu", "quic", "background-networking", "component-update", "sync")
@@ -15,6 +17,13 @@ QUIET = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{name}" f
 
 def chromium_path() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def require_chromium() -> None:
+    """Skip the test without Chromium, or fail if SAMPLEDASH_BROWSER=required, as in CI."""
+    if chromium_path() is None:
+        required = os.environ.get("SAMPLEDASH_BROWSER") == "required"
+        (pytest.fail if required else pytest.skip)("missing: apt-get install chromium")
 
 
 LAUNCH: dict[str, Any] = {"executable_path": chromium_path(), "args": QUIET}

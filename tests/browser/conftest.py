@@ -1,13 +1,10 @@
 """One server and one Chromium for all browser tests."""
 
-import os
 from contextlib import closing
 
 import pytest
 
-from tests.benchmarks.servers import LAUNCH, chromium_path, served
-
-REQUIRED = os.environ.get("SAMPLEDASH_BROWSER") == "required"
+from tests.benchmarks.servers import LAUNCH, require_chromium, served
 
 
 @pytest.fixture(scope="session")
@@ -20,8 +17,7 @@ def server():
 @pytest.fixture(scope="session")
 def window(tmp_path_factory):
     """Start Chromium, with a cache on disk, so that Chromium compiles each script once."""
-    if chromium_path() is None:
-        (pytest.fail if REQUIRED else pytest.skip)("missing: apt-get install chromium")
+    require_chromium()
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=30_000)  # a rerun takes long on a busy machine

@@ -109,6 +109,11 @@ def test_a_changed_report_and_no_report_are_told_by_exit_code_and_sentence(page,
     bare = re.sub('<script type="application/json">.*?</script>', "", page)
     for code, text, said, *more in (
         (1, page.replace(*CHANGES[0][0]), "x.html does not hold: …"),
+        (
+            1,
+            page + "<style>td { visibility: hidden }</style>",
+            "… number of scripts and styles has…",
+        ),
         (2, bare, f"… was made with sampledash {sd.__version__} and holds no inputs … {again}"),
         (2, "<!doctype html><p>", "… no report of sampledash: give a report, or a file of ranks."),
         (2, page.replace('"ranks": "e', '"ranks": "A'), f"… are damaged (Error -3 … {again}"),
