@@ -128,7 +128,7 @@ def _from_scores(chunks: Iterator[ArrayLike], items: Labels, total: int, k: int)
 
 
 class _Found(NamedTuple):
-    """Numbers of scored candidates above and tied with each relevant item, best item first."""
+    """Numbers of scored candidates above, and tied with, each relevant item, best item first."""
 
     above: Any  # one number for a single relevant item, an array of numbers for several
     tied: Any
@@ -169,7 +169,10 @@ def _looked(
 
 
 def _decided(counts: _Found, order: Ints, k: int) -> Decided:
-    """Return ranks and ties in the given order of items; ``order`` holds indices, best first."""
+    """Return ranks and ties in the order in which the relevant items were given.
+
+    ``order`` holds the indices of these items, best item first.
+    """
     ranks, ties = np.empty((2, len(order)), dtype=np.int64)
     ranks[order], ties[order] = counts.above + np.arange(1, len(order) + 1), counts.tied
     known = tuple(rank if rank <= k else None for rank in ranks.tolist())
@@ -177,7 +180,7 @@ def _decided(counts: _Found, order: Ints, k: int) -> Decided:
 
 
 def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
-    """Return the item labels, each given once, as an array, and a map from label to index."""
+    """Return item labels as an array, and a map from label to index; refuse repeated labels."""
     items = np.atleast_1d(checks.array_of(name, given))
     if not items.size:
         raise ValueError(f"{name} is empty: give at least one item")
@@ -216,7 +219,7 @@ def _by_proxy(name: str, items: Labels, proxy: ArrayLike) -> Labels:
 
 
 def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray[Any]:
-    """Return scores as an array, checked; ``what`` and ``of`` are words of error messages."""
+    """Check scores and return them as an array; error messages contain ``what`` and ``of``."""
     array = scores if type(scores) is np.ndarray else np.asarray(scores)
     if array.ndim != 1 or (size is not None and len(array) != size):
         shape = "one dimension" if size is None else f"one number for each of {size} {of}"
@@ -242,7 +245,7 @@ def _scored(items: Labels, scores: ArrayLike) -> tuple[NDArray[Any], Ints]:
 def _chunks(
     score: Callable[[Labels], ArrayLike], others: Labels, chunk: int, room: float
 ) -> Iterator[NDArray[Any]]:
-    """Yield scores of ``others`` in chunks, while the budget left, ``room``, covers a chunk."""
+    """Yield scores of ``others`` in chunks; stop before more than ``room`` items are scored."""
     end = len(others) if room >= len(others) else int(room // chunk) * chunk
     for start in range(0, end, chunk):
         items = others[start : start + chunk]
@@ -283,7 +286,7 @@ class Evaluation:
     #: For each system and finished user, how many candidates are above each relevant item, and how
     #: many are tied with this item.
     _found: list[list[tuple[Any, Any]]] = field(default_factory=list)
-    #: Result of :func:`_digest`: an evaluation can be continued only if the digest is the same.
+    #: Hash of the users and their items; a resumed evaluation must have the same hash.
     _asked: str = ""
 
     def __repr__(self) -> str:
@@ -391,8 +394,9 @@ def evaluate(
     their orders in which only the last user exceeds the budget are equally likely. So the first T -
     1 users are exchangeable, and the expected mean of their values is the expected value for the
     first user, which is the mean over all users (if the budget covers the most expensive user;
-    Murthy, Sankhya 1957). If user T were included, expensive users, which are the hits, would be
-    too frequent. :func:`~sampledash.mean_of_sample` gives an interval for the mean over all users.
+    Murthy, Sankhya 1957). If user T were included, expensive users, whose relevant item is among
+    the first k, would be too frequent. :func:`~sampledash.mean_of_sample` gives an interval for the
+    mean over all users.
 
     A continued evaluation scores again the user that was left out. Its result is the same as that
     of one evaluation with the larger budget.
@@ -484,7 +488,7 @@ def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
 
 
 def _digest(users: Sequence[Any], proxied: bool) -> str:
-    """Return a digest of users, relevant items, numbers of candidates, and ``proxied``."""
+    """Hash the users, their relevant items, the numbers of candidates, and ``proxied``."""
     state = sha256(repr(proxied).encode())
     for label, items, candidates in users:
         state.update(repr((label, np.asarray(items).tolist(), len(candidates))).encode())

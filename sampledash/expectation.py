@@ -18,7 +18,7 @@ NO_WEIGHT = "prior gives sampled rank {} no probability: put weight on ranks tha
 
 
 def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Floats:
-    """Return the expected value of the sampled metric at each true rank (eq. 16).
+    """Return the expected sampled metric at each true rank (Krichene & Rendle, eq. 16).
 
     Parameters
     ----------
@@ -45,14 +45,14 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     above, below = sampling.weights(rank)
     m, cut = sampling.m, metric.cut(sampling.m)
     if metric.linear:
-        return below / (above + below)  # eq. 17: AUC is linear in the sampled rank
+        return below / (above + below)  # AUC is linear in the sampled rank, as eq. 17 states
     if cut is None or cut > m:
         if metric.on_lattice:
             return np.full(above.shape, metric.scale(1))
         if metric.reciprocal and not sampling.design.once:
             share = above / (above + below)
-            # Eq. 19, the mean of 1 / sampled rank. At true rank 1 the formula is 0 / 0, and the
-            # result is replaced by 1 below.
+            # The mean of 1 / sampled rank is eq. 19 of Krichene & Rendle. At true rank 1 this
+            # formula is 0 / 0, and its result is replaced by 1 below.
             with np.errstate(divide="ignore", invalid="ignore"):
                 value = -np.expm1((m + 1) * np.log1p(-share)) / (share * (m + 1))
             return np.where(share == 0, 1.0, value)
@@ -83,7 +83,7 @@ def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
 
 
 def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = None) -> Floats:
-    """Return the probability of each true rank given a sampled rank, p(r | sampled rank) of eq. 26.
+    """Return the probability of each true rank given a sampled rank (Krichene & Rendle, eq. 26).
 
     Parameters
     ----------

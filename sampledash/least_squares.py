@@ -21,36 +21,40 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, item_weights, pmf_longdouble
 from sampledash.types import Flags, Floats, Ints
 
-#: Smallest γ at which errors are below 1e-5 of the largest value. Callers replace smaller γ by 0.
+#: Smallest weight γ of the variance at which rounding errors of the corrected values are below 1e-5
+#: of the largest corrected value. Callers replace a smaller γ by 0.
 SMALLEST_GAMMA = 1e-16
 
 _ROOM = 1 << 22  # largest number of entries of a matrix of P(sampled rank | true rank) in the cache
 _TINY = np.finfo(float).tiny
-#: Values are refined if the probability of the least likely sampled rank, divided by that of the
-#: most likely sampled rank, is at most this number.
+#: Corrected values are computed by iterative refinement if the probability of the least likely
+#: sampled rank, divided by that of the most likely sampled rank, is at most this number.
 _RARE = 1e-6
-#: For γ below this, A is factorised, because AᵀA would lose too many digits. Sums over true ranks
-#: then use as many nodes as a sample _FINER times as large would need.
+#: For a weight γ of the variance below _SMALL, the matrix A of P(sampled rank | true rank) is
+#: factorised, because AᵀA would lose too many digits. Sums over true ranks then use as many nodes
+#: as a sample _FINER times as large would need.
 _SMALL = 1e-6
 _FINER = 4
 _REFINABLE = 1e-10  # for γ below this, iterative refinement may not converge and is left out
 _ROUNDS = 4  # number of rounds of iterative refinement
-#: Refinement uses probabilities in extended precision if (number of nodes) * m² is at most this.
+#: Iterative refinement uses extended precision for probabilities if (number of nodes) * m² is at
+#: most this number.
 _EXTENDED = 4_000_000
-#: Singular values of A that are smaller than this factor times the largest value are not used.
+#: Singular values of the matrix of P(sampled rank | true rank) are not used if they are smaller
+#: than this factor times the largest singular value.
 SINGULAR_CUTOFF = 1e-10
-#: With up to this many sampled ranks, the values of a monotone fit may fall after every sampled
-#: rank. With more sampled ranks, they may fall after a few ranks at first, and further ranks are
-#: added while the fit improves.
+#: With up to this many sampled ranks, non-increasing corrected values may fall after every sampled
+#: rank. With more sampled ranks, the fit starts with values that fall after few of the ranks, and
+#: adds further ranks while the fit improves.
 _ALL = 400
-#: Another step down is added to a long monotone fit only if the squared error then decreases by
-#: more than twice this number per unit of the step.
+#: The fit of non-increasing values adds another step down only if the squared error then decreases
+#: by more than twice this number per unit of the step's height.
 _FLAT = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Nodes that represent all true ranks in sums, and sums that do not depend on the metric."""
+    """Quadrature nodes for sums over all true ranks, and sums that do not depend on the metric."""
 
     sampling: Sampling
     above: Floats  # number of irrelevant items above the relevant item, at each node
@@ -138,7 +142,7 @@ def _shared(sampling: Sampling, cut: int | None, finer: int) -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """The true ranks to sum over, and the metric of the ``position``-th relevant item."""
+    """Nodes (true ranks) for corrected values of a metric of the ``position``-th relevant item."""
 
     grid: Grid
     metric: Metric
@@ -159,27 +163,28 @@ def nodes(
 ) -> Nodes:
     """Return the true ranks to sum over, and the metric of the ``position``-th relevant item.
 
-    The nodes are few ranks for the uniform prior, otherwise all ranks with a weight above 0.
-    A small γ needs more nodes, because small singular values of A amplify the error of the sums.
+    The nodes are few ranks for the uniform prior, and all ranks with a weight above 0 for another.
+    A small γ needs more nodes, because the corrected values then amplify the errors of the sums.
     """
     if prior is not None:
         above = np.flatnonzero(prior).astype(np.float64)
         return Nodes(Grid(sampling, above, prior[prior > 0]), metric, position)
     cut = metric.cut(sampling.n - 1)
     if cut is not None:
-        # If the metric jumps among the first ranks, no cut is needed: each of them is a node.
+        # Each of the first ranks is a node, so a jump of the metric there needs no special care.
         cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
     return Nodes(uniform(sampling, cut, 1 if gamma >= _SMALL else _FINER), metric, position)
 
 
 def bias_variance(at: Nodes, gamma: float) -> Floats:
-    """Return the values that minimise bias² + γ variance over the prior (eq. 25): (m+1,).
+    """Return the corrected values that minimise the mean of bias² + γ variance (eq. 25): (m+1,).
 
-    Each value is scaled by the square root of the probability of its sampled rank, so that the
-    matrix of the linear system has eigenvalues in γ..1 (1e-16 <= γ <= 1). With fewer nodes than
-    values, the dual system with one unknown per node is solved. For small γ, a triangular factor of
-    A is used, which loses half as many digits as AᵀA. A is the matrix P(sampled rank | true rank)
-    with a row per node, and S in the comments is the scaled matrix of :attr:`Grid.scaled`.
+    The mean is over the prior. Each value is scaled by the square root of the probability of its
+    sampled rank, so that the matrix of the linear system has eigenvalues in γ..1 (1e-16 <= γ <= 1).
+    With fewer nodes than values, the dual system with one unknown per node is solved. For small γ,
+    a triangular factor of A is used, which loses half as many digits as AᵀA. A is the matrix
+    P(sampled rank | true rank) with a row per node, and S in the comments is the scaled matrix of
+    :attr:`Grid.scaled`.
     """
     if gamma < _SMALL:
         return _by_triangle(at, gamma)
@@ -187,8 +192,8 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
     # SciPy's Cholesky factorisation is not used here, because the threads of SciPy's BLAS would
     # compete with the threads of NumPy's BLAS.
     if gamma < 1 and len(grid.above) <= grid.sampling.m:
-        # Solve the dual system with one unknown per node, which has the same solution because
-        # ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹.
+        # S is ``rows``. Solve the dual system with one unknown per node, which has the same
+        # solution because ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹.
         rows, kernel, marginal = grid.scaled
         seen = marginal >= _TINY
         kernel = (1 - gamma) * kernel + gamma * np.eye(len(kernel))
@@ -211,8 +216,9 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
 def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
     """Return the corrected values of eq. 25 by iterative refinement in extended precision.
 
-    Under a concentrated prior, some sampled ranks are so rare that rounding errors spoil their
-    large values. Each round adds about eight digits. ``inverse`` is that of the scaled matrix.
+    Under a concentrated prior, some sampled ranks are so rare that their corrected values are large
+    and have large rounding errors. Each round of refinement adds about eight correct digits.
+    ``inverse`` is the inverse of the scaled matrix of the normal equations.
     """
     values = np.zeros(len(scale), dtype=np.longdouble)
     grid, s = at.grid, at.grid.sampling
@@ -236,7 +242,7 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
 
 
 def _by_triangle(at: Nodes, gamma: float) -> Floats:
-    """Return the values of eq. 25 as the solution of a least-squares problem, for small γ.
+    """Return the corrected values (eq. 25) for small γ, from a least-squares problem.
 
     The rows of the problem are √(1-γ) S, and √γ I with target 0. S is the matrix of
     :attr:`Grid.scaled`, replaced by a triangular factor with fewer rows.
@@ -254,7 +260,7 @@ def _by_triangle(at: Nodes, gamma: float) -> Floats:
 
 
 def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
-    """Return a value for each sampled rank (m+1,), interpolated where the rank is not ``seen``."""
+    """Return a value for each sampled rank, (m+1,): interpolate where ``seen`` is false."""
     places = np.arange(len(seen))
     return np.asarray(np.interp(places, places[seen], values), dtype=np.float64)
 
@@ -266,7 +272,7 @@ def require_reachable(grid: Grid) -> None:
 
 
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:
-    """Return the values of eq. 22 with the smallest norm, and the number of singular values used.
+    """Return the corrected values (eq. 22) of smallest norm, and how many singular values are used.
 
     Singular values of A below SINGULAR_CUTOFF times the largest value are not used.
     """
@@ -287,7 +293,7 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
     """
     size, seen = columns.shape
     if not nonnegative:
-        # The last entry of x is a difference of two heights, so that it may be negative.
+        # The last entry of x may be negative: it is the difference of two non-negative heights.
         columns = np.vstack([columns, -columns[-1:]])
     tried = np.arange(len(columns))
     dense = False
@@ -346,7 +352,7 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
 
 
 def monotone(at: Nodes, nonnegative: bool) -> Floats:
-    """Return the non-increasing corrected values (section 5.2), shape (m+1,)."""
+    """Return the best non-increasing corrected values, (m+1,): section 5.2 of the paper."""
     r, rhs = _triangular(at, cumulative=True)
     return non_increasing(r.T, rhs, nonnegative)
 
@@ -355,9 +361,9 @@ def _triangular(at: Nodes, *, cumulative: bool = False) -> tuple[Floats, Floats]
     """Return R and r with RᵀR = AᵀA and Rᵀr = Aᵀb; R has few rows even if A has many.
 
     A holds P(sampled rank | true rank), and b the exact metric, with a row per node. Each row is
-    first multiplied by the square root of the node's prior probability. If ``cumulative``, column i
-    of A is the sum of its columns 0..i. R is computed by QR, which keeps digits that AᵀA would
-    lose.
+    first multiplied by the square root of the node's prior probability. If ``cumulative``, each
+    column i of A is then replaced by the sum of the columns 0..i. R is computed by QR, which keeps
+    digits that AᵀA would lose.
     """
     size = at.grid.sampling.m + 1
     blocks: list[Floats] = []

@@ -55,8 +55,7 @@ class Kind:
     chips: tuple[str, ...] = ()
 
 
-#: The properties of every metric by name; to add a metric, add a row. Pages list metrics in this
-#: order.
+#: The properties of every metric by name. Dashboard pages list the metrics in this order.
 KINDS: dict[str, Kind] = {
     "recall": Kind(
         "Recall", "always", ("r", "rec"), "1",
@@ -228,7 +227,7 @@ class Metric:
 
     @property
     def tex(self) -> str:
-        """TeX formula of the metric of one relevant item at true rank r (eq. 7-13)."""
+        """TeX formula of the metric of one relevant item at true rank r."""
         body = KINDS[self.name].tex
         if self.share is not None:
             return rf"\delta\left(\tfrac{{r-1}}{{n-1}} \le {self.share:g}\right)"
@@ -267,7 +266,7 @@ class Metric:
         return value if cut is None else np.where(place <= cut, value, 0.0)
 
     def of_one(self, above: ArrayLike, others: ArrayLike) -> Floats:
-        """Return the metric of a single relevant item with ``above`` of ``others`` items above."""
+        """Return the metric of a single relevant item below ``above`` of ``others`` other items."""
         return self.of_above(above, others) * self.scale(1)
 
     def worst_and_best(self, n: int) -> tuple[float, float]:
@@ -285,7 +284,9 @@ class Metric:
         return np.array([self.scale(r) if x else 0.0 for r, x in enumerate(occur)])[relevant]
 
     def __call__(self, rank: ArrayLike, n: ArrayLike) -> Floats:
-        """Return the exact metric of one relevant item at each rank (eq. 7-13), in 0..1.
+        """Return the exact metric of one relevant item at each rank (Krichene & Rendle, eq. 7-13).
+
+        The metric lies in 0..1.
 
         ``rank`` holds integers in 1..n, any shape; ``n`` is the number of candidates including the
         relevant item, at most 10^12: one number, or one number per rank.
@@ -295,9 +296,10 @@ class Metric:
         return self.of_one(ranks - 1, n_array - 1)
 
     def of_set(self, ranks: ArrayLike, n: int) -> float:
-        """Return the exact metric of one instance with several relevant items (eq. 2-6).
+        """Return the exact metric of one instance that may have several relevant items.
 
-        The ``ranks`` of the relevant items are distinct, in any order, and fewer than ``n``.
+        The ``ranks`` of the relevant items are distinct, in any order. At least one item of the
+        ``n`` candidates must be irrelevant.
         """
         n = int(checks.candidates("n", n, scalar=True))
         places = np.sort(checks.ranks("ranks", ranks, np.asarray(n)).ravel())

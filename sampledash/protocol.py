@@ -29,7 +29,7 @@ from sampledash.types import Floats, frozen
 
 Weighting = Literal["instances", "relevant-items"]
 
-_KEPT = 1 << 22  # largest number of probabilities that a set of items caches for the next call
+_KEPT = 1 << 22  # largest number of probabilities that a RankCounts object caches
 _CHUNK = 1 << 20  # largest number of probabilities in a block of distributions
 #: The closed form for tied items multiplies a difference of two cumulative probabilities, and thus
 #: its rounding error, by a factor. If the factor is above this limit, quadrature is used.
@@ -44,8 +44,8 @@ class Options(TypedDict, total=False):
     if an item below has weight 1. ``correction``: the correction of sampled ranks, or None.
     ``fit_scheme``: the scheme that the correction is fitted to; None is ``scheme``. ``ties``: the
     order of tied items, ``"expected"`` (random, drawn anew in each run), ``"optimistic"`` (relevant
-    item first) or ``"pessimistic"``. ``weighting``: the weight of an instance, 1 (``"instances"``,
-    eq. 1) or its number of relevant items (``"relevant-items"``).
+    item first) or ``"pessimistic"``. ``weighting``: the weight of an instance, 1 (``"instances"``)
+    or its number of relevant items (``"relevant-items"``).
     """
 
     scheme: Scheme
@@ -58,7 +58,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Protocol:
-    """Validated options, with defaults filled in."""
+    """Validated options of a sampled evaluation, with defaults filled in."""
 
     scheme: Scheme
     odds: float
@@ -147,10 +147,9 @@ class Protocol:
             raise checks.Refusal(what, checks.Remedy("ranks.without_mass()"))
 
     def require_fixed(self, system: str) -> None:
-        """Raise ValueError if the number of different drawn items varies.
+        """Raise ValueError if the scheme cannot give joint probabilities of two ranks in a sample.
 
-        ``system`` is the name of a system with several relevant items in an instance. If there is
-        no such system, the name is empty, and no error is raised.
+        ``system`` is the name of the system for the message. If it is empty, no error is raised.
         """
         if self.design.by_class is not None and system:
             unknown = f"their {self.design.needs} do not tell which items are above both"
@@ -162,7 +161,10 @@ class Protocol:
             raise ValueError(f"system {system!r}: {what} {drawn}")
 
     def weights(self, counts: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """Return sampling weights above and below items; ``above`` replaces ``counts.above``."""
+        """Return the sampling weights of the negatives above and below each relevant item.
+
+        ``above`` replaces the numbers of negatives above, which are ``counts.above`` by default.
+        """
         if self.design.weighted and counts.mass is not None:
             return counts.mass, 1 - counts.mass
         if self.design.weighted and counts.classes is not None:
@@ -172,12 +174,12 @@ class Protocol:
             )
             beyond = np.asarray(counts.above if above is None else above) - counts.above
             part = (high + beyond / np.maximum(counts.tied, 1) * tied) / whole
-            share = np.clip(part, 0, 1)  # sums over classes are rounded
+            share = np.clip(part, 0, 1)  # rounding errors may put ``part`` slightly outside 0..1
             return share, 1 - share
         a = np.asarray(counts.above if above is None else above, dtype=np.float64)
         high, low = item_weights(self.scheme, a, counts.negatives - a, self.odds)
-        # Return shares of the total weight, so that the weights above several relevant items of an
-        # instance can be subtracted: the items above the first are also above the second.
+        # Return shares of the total weight. The shares above two relevant items of an instance can
+        # be subtracted: the difference is the share of the negatives between these two items.
         whole = high + low if self.design.weighted else 1.0
         return high / whole, low / whole
 
@@ -188,7 +190,7 @@ class Protocol:
         return np.ones(len(counts))
 
     def shares(self, counts: RankCounts) -> Floats:
-        """Return the weight of each item's instance as a share of the weight of all instances."""
+        """Return each relevant item's instance weight, divided by the sum over all instances."""
         weights, first = self.instance_weights(counts), counts.position == 1
         return np.asarray(weights / (weights[first] @ counts.count[first]))
 
@@ -227,7 +229,7 @@ class Protocol:
     def tied_nodes(
         self, counts: RankCounts, m: int
     ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
-        """Return nodes for means over the number of tied items above each relevant item.
+        """Return quadrature nodes for means over the number of tied items above a relevant item.
 
         Return four arrays with an entry per node: the index of the relevant item, the sampling
         weights above and below this item, and the weight of the node in the item's mean.
@@ -239,7 +241,7 @@ class Protocol:
         return owner, *self.weights(counts[owner], above), weights
 
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
-        """Return nodes and weights for a mean over the counts ``above``, ..., ``above + tied``.
+        """Return quadrature nodes and weights for a mean over ``above``, ..., ``above + tied``.
 
         ``total`` is the number of negatives of the relevant item.
         """
@@ -250,16 +252,17 @@ class Protocol:
             if self.design.once and (first < m or end > total - m):
                 # Near the ends of the list, the distribution is not smooth: sum ranks one by one.
                 end = min(last, first + SIZE - 1)
-            # Round the length down to one of few lengths: each length needs its own Gauss rule.
+            # Round the panel's length down to one of few: each length needs its own Gauss rule.
             drop = max((end - first + 1).bit_length() - 4, 0)
             return first - 1 + ((end - first + 1) >> drop << drop)
 
         return mean_nodes(above, last, end_of)
 
     def vector(self, metric: Metric, counts: RankCounts, m: int, position: int) -> Floats:
-        """Return the corrected values for 0..m items above, not multiplied by ``metric.scale``.
+        """Return the corrected values for 0..m sampled items above, not multiplied by a scale.
 
-        They are for the relevant item at ``position`` in its instance (1 is the best).
+        The values are for the relevant item at ``position`` in its instance (1 is the best). The
+        scale is that of ``metric.scale``.
         """
         if metric.of_others and len(counts.positions) > 1:
             advice = "take AUC or Recall, or give each item an instance of its own"
@@ -281,12 +284,13 @@ class Protocol:
         return vector(self.correction, metric, self._fitted(ranks.counted(), m, 1), 1)[1]
 
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
-        """Return the sampling for which the correction of the items at a position is computed.
+        """Return the ``Sampling`` for which corrected values are computed.
 
-        Its n is the rounded mean number of candidates of these items.
+        The values are for the relevant items at ``position`` in their instances (1 is the best). n
+        is the rounded mean number of candidates of these items.
         """
-        # ``by_rank`` is false for the correction "uncorrected" alone. The values of an uncorrected
-        # metric are the same for all schemes, so that all schemes share them in the cache.
+        # Uncorrected values (``by_rank`` is false) are the same for all schemes. Compute them for
+        # the default scheme, so that all schemes share them in the cache.
         scheme = self.fit_scheme if self.correction.by_rank else DEFAULT_SCHEME
         n = population_of(scheme, counts.populations[position], m)
         return Sampling(n, m, scheme, SCHEMES[scheme].odds(self.odds))
@@ -316,14 +320,15 @@ def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
 
 
 def as_ranked_by(metric: Metric, counts: RankCounts) -> RankCounts:
-    """Return the counts; for TOPK and ATOP, with each relevant item as an instance of its own."""
+    """Return ``counts`` or, for TOPK and ATOP, make each relevant item an instance of its own."""
     return rank_counts.one_item_per_instance(counts) if metric.of_others else counts
 
 
 def group_by_candidate_set(metrics: Sequence[Metric]) -> list[list[int]]:
-    """Group metrics that rank a relevant item among the same items: irrelevant, or all other items.
+    """Return the indices of TOPK and ATOP in one list, and those of all other metrics in another.
 
-    Return the indices of the metrics of each group.
+    TOPK and ATOP rank a relevant item among all other items, other metrics among irrelevant items.
+    The list with the first metric is first. An empty list is left out.
     """
     groups: dict[bool, list[int]] = {}
     for i, metric in enumerate(metrics):

@@ -7,8 +7,8 @@ the third digit.
 
 Let p be the share of the items that are above the relevant item. For the distribution of the
 sampled rank given the true rank, or a product of two such distributions, long panels need at least
-six nodes per 1/sqrt(m) of arcsin(sqrt(p)). A prior learned from sampled ranks is steeper: its means
-have errors up to 1e-7 with these nodes, and below 1e-14 with four times as many.
+six nodes per 1/sqrt(m) of arcsin(sqrt(p)). A prior learned from sampled ranks is steeper. Means
+over this prior have errors up to 1e-7 with six nodes, and below 1e-14 with four times as many.
 """
 
 from collections.abc import Callable, Iterable
@@ -29,11 +29,11 @@ _DIRECT = 1_000  # largest number of candidates for which all ranks are summed o
 
 @dataclass(frozen=True)
 class Rule:
-    """Limits on the length of a panel of ranks, and on the number of its nodes."""
+    """Limits for a quadrature over ranks: on the length of a panel, and on its number of nodes."""
 
     size: int  # largest number of nodes of a panel
-    #: Largest length of a panel in arcsin(sqrt(p)), in units of 1/sqrt(m); p is the share of the
-    #: items that are above the relevant item.
+    #: Within a panel, arcsin(sqrt(p)) grows by at most ``width`` / sqrt(m), where p is the share of
+    #: the items that are above the relevant item.
     width: float
     steep: int  # largest ratio of the last rank of a panel to its first rank
     #: Whether the panels of the last ranks must be as short as the panels of the first ranks.
@@ -42,7 +42,7 @@ class Rule:
 
 LAW = Rule(36, 6.0, 12)  # for sums of P(sampled rank | true rank) under a uniform scheme
 ODDS = Rule(SIZE, 1.0, 2)  # for sums of P(sampled rank | true rank) under the popularity scheme
-DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # for the estimation of a distribution of true ranks
+DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # for estimating a distribution of true ranks
 
 
 def off_diagonal(length: int, size: int) -> Floats:
@@ -62,7 +62,7 @@ def _gauss(length: int, size: int) -> tuple[Floats, Floats]:
 
 
 def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, Floats, Ints]:
-    """Return nodes and weights for sums of a smooth function over the panels first..end - 1.
+    """Return nodes and weights for sums of a smooth function over each panel first..end - 1.
 
     A panel has at most ``size`` nodes. The third array holds the index of each panel's first node.
     """
@@ -91,13 +91,13 @@ def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Flo
 
 
 def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
-    """Return the last number of items above that a panel from ``first`` may contain.
+    """Return the largest number of items above in a panel that begins with ``first`` items above.
 
     arcsin(sqrt(p)) of this number is at most ``width`` larger than that of ``first``. p is the
     share of the sampling weight above, if each item above has weight ``odds`` and other items
     weight 1.
     """
-    # arctan2 gives arcsin(sqrt(p)), because a rounding error may make p larger than 1.
+    # Compute arcsin(sqrt(p)) by arctan2, because a rounding error may make p larger than 1.
     angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + width
     if angle >= np.pi / 2:
         return total
@@ -106,7 +106,7 @@ def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
 
 
 def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> list[int]:
-    """Return the last rank of each panel, for sums of distributions over the true ranks 1..n.
+    """Divide the true ranks 1..n into panels for quadrature; return the last rank of each panel.
 
     A panel also ends at each rank in ``stops``, because the summed function may jump there.
     """

@@ -63,6 +63,7 @@ class RankCounts:
     def populations(self) -> dict[int, int]:
         """Map from each position to the rounded mean number of candidates of its relevant items.
 
+        The position is 1 for the best relevant item of an instance, 2 for the second best, ....
         The candidates of a relevant item are the item itself and its instance's irrelevant items.
         """
         sizes = {}
@@ -78,7 +79,7 @@ class RankCounts:
 
     @cached_property
     def laws(self) -> dict[Hashable, Floats]:
-        """Cache of distributions, which metrics, chances and standard deviations share."""
+        """Cache of distributions of the number of sampled items above, by scheme and m."""
         return {}
 
     def __getitem__(self, keep: NDArray[Any]) -> RankCounts:
@@ -107,7 +108,10 @@ def rounded_mean(values: Ints | list[int], weights: Floats | list[float]) -> int
 
 
 def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
-    """Return whole numbers from 0, ordered as the values are, and the largest plus 1 (< 2^31)."""
+    """Map values to whole numbers from 0 in the same order; also return the largest plus 1.
+
+    The largest plus 1 is below 2^31.
+    """
     if values.dtype.kind == "f" or np.ptp(values) >= 2**31 - 1:
         values = np.unique(values, return_inverse=True)[1]
     low = int(values.min())
@@ -134,7 +138,7 @@ def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
 
 
 def all_of(parts: Sequence[RankCounts]) -> RankCounts:
-    """Return the items of all parts in one object, one part after the other."""
+    """Join the relevant items of several objects in one object."""
     several = zip(*(part.arrays for part in parts), strict=True)
     columns: list[Any] = [None if x[0] is None else np.concatenate(x) for x in several]
     return RankCounts(*columns)
@@ -154,7 +158,10 @@ def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list
 
 
 def one_item_per_instance(counts: RankCounts) -> RankCounts:
-    """Make each relevant item an instance, with all other items as negatives (TOPK and ATOP)."""
+    """Make each relevant item an instance, with all other items as negatives.
+
+    TOPK and ATOP need such instances.
+    """
     alone = np.ones_like(counts.position)
     return replace(
         counts,

@@ -149,7 +149,7 @@ class RankSet(ByDigest):
             self._check_mass(where, mass)
 
     def _check_mass(self, where: str, mass: Floats) -> None:
-        """Raise ValueError unless ``mass`` is 0 with no irrelevant item above, and 1 with all."""
+        """Raise ValueError unless ``mass`` is 0 if no irrelevant item is above, 1 if all are."""
         order, position, relevant = self._order
         above, known = self.ranks[order] - position, ~self.beyond[order]
         for end, share, who in ((0 * relevant, 0, "no"), (self.n[order] - relevant, 1, "every")):
@@ -164,7 +164,8 @@ class RankSet(ByDigest):
         """Return the order of the rows by instance and rank.
 
         Also return, in this order, each row's position among the relevant items of its instance,
-        and their number. In ``self.ranks``, each unknown rank becomes the best possible rank.
+        and the number of these items. In ``self.ranks``, each unknown rank becomes the best
+        possible rank.
         """
         rows = len(self.ranks)
         codes, distinct = codes_of(self.instances)
@@ -178,7 +179,8 @@ class RankSet(ByDigest):
         position = np.arange(rows) - np.repeat(starts, sizes) + 1
         relevant = np.repeat(sizes, sizes)
         if self.beyond.any():
-            # An item of unknown rank is below all items of known rank and the items tied with them.
+            # An item of unknown rank is below the relevant items before it in ``order``, and below
+            # the items tied with them.
             least = self.ranks[order] - position + self.ties[order]
             above, at = np.unique(least, return_inverse=True)
             most = np.maximum.accumulate(code * len(above) + at) % len(above)
@@ -339,7 +341,10 @@ class RankSet(ByDigest):
         return {}
 
     def rows(self, ties: Ties = "expected") -> RankCounts:
-        """Return one entry per row of the rank set, sorted by instance and position."""
+        """Return :class:`RankCounts` with one entry per row of the rank set.
+
+        Entries are sorted by instance, and within an instance by rank.
+        """
         order, position, relevant = self._order
         above, negatives = self.ranks[order] - position, self.n[order] - relevant
         tied, mass = self.ties[order], None if self.mass_above is None else self.mass_above[order]

@@ -1,4 +1,4 @@
-"""Range of the cost of scoring candidates until each instance is decided, from a pilot run."""
+"""Range of the number of candidates to score until a metric with a cutoff is known exactly."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class _Cost(Metric):
     """
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Return the expected number if ``above`` negatives are above the relevant item."""
+        """Return the expected number of scored negatives, given the negatives above and in all."""
         a, total = np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
         k = float(self.k or 0)
         return np.where(a < k, total, k * (total + 1) / (a + 1))

@@ -1,4 +1,4 @@
-"""Nodes that store an estimated distribution of the true rank, each for one or more ranks."""
+"""Nodes for an estimated distribution of the true rank: each represents one or more ranks."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -29,7 +29,7 @@ class Support:
     scheme: Scheme
     ends: Ints  # last rank of each panel
     starts: Ints  # index of the first node of each panel
-    above: Floats  # number of irrelevant items above the relevant item, at each node
+    above: Floats  # true rank of each node, minus 1; between whole ranks it is a fraction
     ranks: Floats  # number of ranks that each node represents; the numbers sum to n
 
     def panel(self, i: int) -> tuple[int, int, slice]:
@@ -47,7 +47,7 @@ class Support:
         return np.searchsorted(step_ends(self.n), self.above, side="right")
 
     def under_uniforms(self, values: Floats) -> Floats:
-        """Return, for each step end j, the mean over ranks 1..j of ``values`` (nodes, ...)."""
+        """Return the mean of ``values`` (nodes, ...) over the ranks 1..j, for j in step_ends."""
         ends, size = step_ends(self.n), len(self.above)
         share = csc_array((self.ranks, (self.step, np.arange(size))), (len(ends), size))
         return np.asarray((np.cumsum(share @ values, axis=0).T / ends).T)
@@ -61,17 +61,20 @@ def _law(support: Support, m: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
-    """Return outcome probabilities for a uniform rank on 1..j: (step ends j, outcomes)."""
+    """Return the probability of each sampled rank, if the true rank is uniform on 1..j.
+
+    The shape is (j in :func:`step_ends`, sampled ranks for each m in ``drawn``).
+    """
     rows = [support.under_uniforms(support.law(m)) for m in drawn]
     return frozen(np.concatenate(rows, axis=1))
 
 
 @lru_cache(maxsize=8)
 def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) -> Support:
-    """Return the nodes for a distribution that is learned from up to m negatives.
+    """Return the nodes for a rank distribution that is learned from up to m negatives.
 
-    Panels end at ``cut`` and, with ``steps``, at every rank of :func:`step_ends`: the distribution
-    may jump there.
+    A panel of ranks ends at ``cut``, where a metric may jump, and with ``steps`` at every rank of
+    :func:`step_ends`, where the distribution may jump.
     """
     stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
     if n > EVERY_RANK:
@@ -94,7 +97,10 @@ def step_ends(n: int) -> Ints:
 
 
 def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
-    """Interpolate probabilities of single ranks, (..., nodes), from nodes ``at`` to ``above``."""
+    """Interpolate the probabilities ``density``, (..., nodes), of the ranks ``at`` + 1.
+
+    Return the interpolated probabilities of the ranks ``above`` + 1.
+    """
     # A polynomial interpolates the logarithm of the probabilities (barycentric Lagrange formula).
     apart, gap = at[:, None] - at, above[:, None] - at
     np.fill_diagonal(apart, 1.0)

@@ -1,12 +1,13 @@
 r"""Estimates of an exact metric from a printed table, by distributions with two parameters.
 
-In every family the odds of the rank r, r to n + 1 - r, have a distribution whose logarithm is a
-standard distribution G, shifted and scaled. The share of instances with ranks up to r is
+In every family, the logarithm of the odds r / (n + 1 - r) of the rank r has a shifted and scaled
+standard distribution, with distribution function G. The share of instances with ranks up to r is
 
 .. math:: G\left(a + b \log\frac{(r + 1/2) m}{n + 1/2 - r}\right), \qquad r = 1..n,
 
-divided by its value at r = n. It hardly differs from a log-logistic or log-normal distribution of
-the rank at the top of the list, but fits real systems better at its end.
+divided by its value at r = n. At the top of the list, this distribution hardly differs from a
+log-logistic or log-normal distribution of the rank. At the end of the list, it fits real systems
+better.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,12 +27,14 @@ from sampledash.sampling import Sampling
 from sampledash.schemes import DEFAULT_SCHEME, Scheme
 from sampledash.types import Floats
 
-#: Weight of the penalty log(b / slope) in a least-squares fit. It is so small that it decides b
-#: only if the printed values leave b open.
+#: Weight of a penalty that keeps the parameter b near ``Family.slope``. The weight is so small that
+#: the penalty has an effect only if the printed values do not determine b.
 _PENALTY = 1e-6
-_FEWEST = 1_000  # a misfit is a contradiction only if this many instances rarely have it by chance
+#: A printed value contradicts a fitted distribution only if the difference is too large for the
+#: sampling error of 1,000 instances, even if the table is of more instances.
+_FEWEST = 1_000
 _SHAPE: Shape = "non-increasing"
-_FAR = 30.0  # smaller arguments of G, and log b further from 0, change no printed digit
+_FAR = 30.0  # arguments of G below -_FAR, and log b outside -_FAR.._FAR, change no printed digit
 _STEPS = 1e-5 * np.eye(2)  # steps of a and of log b in numerical derivatives
 
 
@@ -44,9 +47,10 @@ class Family:
     slope: float  # value of b if a table prints a single value, which determines only a
 
 
-#: An estimate is the mean over these families. On tables whose exact metrics are known, this was
-#: better than to choose a family, or to weight both, by errors on printed values that are left out.
-#: The two slopes give the logarithm of the odds the same standard deviation, pi / sqrt(3).
+#: An estimate is the mean over these families. On tables with known exact metrics, the mean had
+#: smaller errors than a choice between the families, or weights of them, by cross-validation on the
+#: printed values. With the two slopes, the logarithm of the odds of the rank has the same standard
+#: deviation, pi / sqrt(3), in both families.
 FAMILIES = (
     Family("log-logistic", expit, 1.0),
     Family("log-normal", ndtr, float(np.sqrt(3) / np.pi)),
@@ -62,11 +66,14 @@ class Nodes:
     """
 
     weights: Floats  # number of ranks that each node stands for
-    before: Floats  # log(odds * m) half a rank before each node; -1e300 at rank 1
-    up_to: Floats  # log(odds * m) half a rank after each node
-    last: float  # log(odds * m) half a rank after rank n
-    means: Floats  # expected printed metrics and the exact metric, (nodes, printed + 1)
-    products: Floats  # expected products of two metrics, (nodes, printed + 1, printed + 1)
+    before: Floats  # log(m * odds of the rank half a rank before each node); -1e300 at rank 1
+    up_to: Floats  # log(m * odds of the rank half a rank after each node)
+    last: float  # log(m * odds of the rank n + 1/2)
+    #: At each node, the expected printed metrics and the exact metric: (nodes, printed + 1).
+    means: Floats
+    #: At each node, the expected product of every two metrics in ``means``:
+    #: (nodes, printed + 1, printed + 1).
+    products: Floats
 
     def probabilities(self, family: Family, parameters: Floats) -> Floats:
         """Return the probability of the ranks that each node stands for.
@@ -85,7 +92,7 @@ class Nodes:
         return np.asarray(self.weights * share / family.below(last))
 
     def expected(self, family: Family, parameters: Floats) -> Floats:
-        """Return the expected printed metrics and, as the last entry, the exact metric."""
+        """Return the expected values of the printed metrics and, as the last, the exact metric."""
         return self.probabilities(family, parameters) @ self.means
 
     def changes(self, family: Family, parameters: Floats) -> Floats:
@@ -100,7 +107,7 @@ class Nodes:
 
 @lru_cache(maxsize=8)
 def nodes_of(sampling: Sampling, printed: tuple[Metric, ...], exact: Metric) -> Nodes:
-    """Return the nodes for a table that prints metrics on a sample, and for an exact metric."""
+    """Return nodes for the ``exact`` metric and the expected values of the ``printed`` metrics."""
     n, m, size = sampling.n, sampling.m, len(printed)
     support = support_of(n, m, sampling.scheme, steps=False, cut=exact.cut(n - 1))
     shown = np.column_stack([metric.of_one(np.arange(m + 1), m) for metric in printed])
@@ -125,7 +132,8 @@ class TableEstimate:
         The estimate: the mean over the families of rank distributions.
     low, high
         Range of the estimates if each printed value is off by its rounding and, if the number of
-        instances was given, by two standard errors. The error of the assumption is not included.
+        instances was given, by two standard errors. The error from assuming a family of rank
+        distributions is not included.
     family
         The families of rank distributions.
     contradiction
@@ -147,12 +155,12 @@ class TableEstimate:
 
 
 def weights_of(printed: Sequence[Metric], m: int) -> Floats:
-    """Return the weight of each residual: 1 / (sum of the metric over all sampled ranks)."""
+    """Return each printed metric's weight in a fit: 1 / (sum of the metric over sampled ranks)."""
     return np.array([1 / metric.of_one(np.arange(m + 1), m).sum() for metric in printed])
 
 
 def fitted(family: Family, nodes: Nodes, values: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Fit a family by least squares of the weighted differences from printed values.
+    """Fit a family of rank distributions to printed values by weighted least squares.
 
     Return the parameters a and log b of the family, and their derivatives with respect to the
     printed values, (2, printed).
@@ -167,8 +175,8 @@ def fitted(family: Family, nodes: Nodes, values: Floats, weights: Floats) -> tup
         rows = scaled[:, None] * nodes.changes(family, parameters)[:-1]
         return np.vstack([rows, [[0.0, _PENALTY]]])
 
-    # Fit with b fixed to ``slope`` first, so that b then changes only as far as the printed values
-    # require.
+    # Fit a first, with b fixed to ``family.slope``. In the fit of both parameters, b then changes
+    # only as far as the printed values require.
     shift = scipy.optimize.least_squares(
         lambda a: residuals(np.append(a, start)),
         [0.0],
@@ -183,17 +191,18 @@ def fitted(family: Family, nodes: Nodes, values: Floats, weights: Floats) -> tup
 def fitted_to(
     family: Family, sampling: Sampling, printed: tuple[Metric, ...], values: tuple[float, ...]
 ) -> tuple[Floats, Floats]:
-    """Return :func:`fitted` for a table; estimates of all exact metrics share the result."""
+    """Return the result of :func:`fitted` for a table, cached for estimates of other metrics."""
     nodes, weights = nodes_of(sampling, printed, printed[0]), weights_of(printed, sampling.m)
     return fitted(family, nodes, np.array(values), weights)
 
 
 def fit(family: Family, nodes: Nodes, best: Floats, moves: Floats) -> tuple[Floats, Floats, float]:
-    """Return the metrics of a fitted distribution, the result of :func:`fitted`, and their errors.
+    """Return metrics of a fitted distribution, and what their errors are computed from.
 
-    Return the expected printed metrics and the exact metric of the distribution; the derivatives of
-    the exact metric with respect to the printed values; and the variance between instances of the
-    exact metric minus the sum of (printed metric times derivative).
+    ``best`` and ``moves`` are the result of :func:`fitted`. Return three values: the expected
+    printed metrics and the exact metric of the distribution; the derivatives of the exact metric
+    with respect to the printed values; and the variance between instances of the exact metric minus
+    the sum of (printed metric times derivative).
     """
     derivatives = nodes.changes(family, best)[-1] @ moves
     error, mass = np.append(-derivatives, 1.0), nodes.probabilities(family, best)
@@ -239,15 +248,16 @@ def estimate_from_table(
     expected and printed metrics, each divided by the sum of the metric over all sampled ranks. So
     Recall@10 is fitted as Precision@10: small cutoffs, which tell most about the first true ranks,
     count most. A single printed value determines only a; b is then 1 (log-logistic) or 0.55
-    (log-normal). The estimate is the mean over both families, limited to the range of
-    :func:`~sampledash.bounds_from_table` for non-increasing distributions (for all distributions,
-    if the table contradicts this shape).
+    (log-normal). The estimate is the mean over both families. If this mean is outside the range of
+    :func:`~sampledash.bounds_from_table`, the nearer end of the range is the estimate. The range is
+    that for non-increasing distributions or, if they contradict the table, for all distributions.
 
     The interval allows for the rounding of all printed values at once. With ``instances``, it also
     allows for two standard errors of the difference from the mean exact metric of these instances:
     other instances and other negatives could have been drawn. It spans the intervals of both
     families, but the ranks may have neither distribution, and this error is often larger. If the
-    estimate had to be moved into the range, the interval reaches as far to its other side.
+    mean over both families is outside the range, the interval is wider, by twice the distance on
+    either side. The interval never leaves the range.
 
     The printed values contradict a family if one of them differs from its expected value by more
     than its rounding and two standard errors. As no family is exact, a difference that 1,000

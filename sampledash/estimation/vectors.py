@@ -45,7 +45,8 @@ class Vector:
 
     label: str  # name on the dashboard pages and in links; empty if no page offers the estimator
     prior: DistributionMethod
-    #: Weight γ of the variance for one rank set, and for several; if None, 1 / |D| at every rank.
+    #: Default weight γ of the variance, if learned from one system and from several. If None, the
+    #: weight at every rank is 1 / (number of instances), instead of γ times the prior.
     gammas: tuple[float, float] | None = (0.01, 0.1)
 
 
@@ -62,8 +63,9 @@ VECTORS: dict[str, Vector] = {
 class LearnedFit(Fit):
     """A corrected metric with a learned prior: one value for each sampled rank.
 
-    ``correction`` holds the prior and the weight of the variance. If it is fitted again, it gives
-    the same values, except for ``"mn"``, which weights the variance of every rank equally.
+    ``correction`` holds the prior and the weight of the variance, from which the same values can be
+    computed. The method ``"mn"`` is an exception, because it weights the variance of every rank
+    equally.
     """
 
     method: VectorMethod = "bv-mle"
@@ -98,7 +100,8 @@ def fit_learned(
     Raises
     ------
     ValueError
-        If n is above 10,000,000, an argument is out of range, or the draw decided m.
+        If n is above 10,000,000, an argument is out of range, or m depends on the drawn negatives,
+        as with a stopping rule.
 
     Notes
     -----
@@ -137,7 +140,7 @@ def fit_learned(
 
 
 def default_gamma(method: str, sets: int = 1) -> float | None:
-    """Return the default weight γ of the variance, given the number of ``sets``; None for MN."""
+    """Return the default weight γ of the variance for a number of rank sets; None for ``"mn"``."""
     gammas = VECTORS[method].gammas
     return gammas and gammas[sets > 1]
 
@@ -145,7 +148,7 @@ def default_gamma(method: str, sets: int = 1) -> float | None:
 def learned_values(
     metric: Metric, prior: RankDistribution, m: int, gamma: float | None, instances: float
 ) -> Floats:
-    """Return the corrected value of each sampled rank, (m + 1,); without ``gamma``, that of MN."""
+    """Return the corrected value of each sampled rank, (m + 1,), by MN if ``gamma`` is None."""
     above, ranks, mass = prior.at(metric)
     s = prior.support
     rows = s.law(m) if above is s.above else pmf(s.scheme, m, above, s.n - 1 - above)
@@ -154,17 +157,17 @@ def learned_values(
 
 
 def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
-    """Return a solver of the normal equations for right sides (m + 1,) or (m + 1, k).
+    """Return a function that solves the normal equations for right sides (m + 1,) or (m + 1, k).
 
     For the right side ``rows.T @ (bias * target)``, the solution is the corrected metric with the
-    smallest sum of bias² and variance; ``bias`` and ``variance`` are the weights of bias² and
-    variance at each node. ``rows`` is P(sampled rank) at each node, (nodes, m + 1). The values of
-    impossible sampled ranks are interpolated.
+    smallest weighted sum of bias² and variance. ``bias`` and ``variance`` hold their weights at
+    each node (true rank), and ``rows`` holds P(sampled rank) at each node, (nodes, m + 1). The
+    corrected values of impossible sampled ranks are interpolated.
     """
     noise = variance @ rows
     seen = noise > _TINY
     scale = 1 / np.sqrt(noise[seen])
-    # Scale the unknowns to equal weights in the variance, as the module ``least_squares`` does.
+    # Scale the unknown values so that all have the same weight in the variance.
     some = rows[:, seen] * scale
     matrix = some.T @ ((bias - variance)[:, None] * some)
     matrix.flat[:: len(matrix) + 1] += 1
@@ -243,7 +246,7 @@ def gamma_table(
 
 
 def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
-    """Return items above and probability at each rank, or at nodes that represent the ranks."""
+    """Return the number of items above, and the probability, of each rank or node of ranks."""
     if not isinstance(ranks, RankDistribution):
         if (shape := checks.array_of("ranks", ranks).shape) != (n,):
             raise ValueError(

@@ -22,7 +22,8 @@ from scipy.linalg import get_lapack_funcs
 from sampledash.lab.models import Factors, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Largest number of array elements for a block of rows: a few MiB, some hundredths of a second.
+#: Largest number of array elements in a block of rows. Such a block takes a few MiB of memory and
+#: some hundredths of a second.
 BLOCK = 2**19
 #: Standard deviation of the random initial factors.
 INITIAL = 0.1
@@ -47,7 +48,7 @@ class WeightedLoss:
     per_pair: bool
 
     def ridges(self, observed: Any, columns: int) -> Floats:
-        """Return the ridge ρ of each row, given its number of observed pairs and of columns."""
+        """Return the ridge ρ of each row, from its number of observed pairs and of columns."""
         weight = self.missing * columns + (self.observed - self.missing) * observed
         return self.ridge * (weight if self.per_pair else np.ones(len(observed)))
 
@@ -198,8 +199,8 @@ def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
             basis = np.linalg.qr(basis)[0]
         left, part = basis, _product(sides[step % 2], basis)
         basis = yield from within(part, step / steps, (step + 1) / steps)
-    # With R = ``values``, Q = ``left`` and the SVD V Σ W of ``basis`` = Rᵀ Q, the SVD of R is
-    # nearly (Q Wᵀ) Σ Vᵀ; V is ``right`` and W is ``turn``.
+    # Let R = ``values``, Q = ``left`` and ``basis`` = Rᵀ Q. If the SVD of ``basis`` is V Σ W, the
+    # SVD of R is approximately (Q Wᵀ) Σ Vᵀ. V is ``right`` and W is ``turn``.
     right, sigma, turn = np.linalg.svd(basis, full_matrices=False)
     lowered = np.maximum(sigma[:d].astype(np.float64) - ridge * np.sqrt(n_users * n_items), 0)
     total = float(np.square(values.data, dtype=np.float64).sum())
@@ -312,7 +313,7 @@ def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> 
 def logistic(
     relevant: Any, *, missing: float, ridge: float, d: int, steps: int, seed: int
 ) -> Part[Factors]:
-    """Minimise :class:`LogisticLoss`, starting from the result of two sweeps of least squares."""
+    """Minimise :class:`LogisticLoss`, starting from two sweeps of weighted ALS."""
     loss = LogisticLoss(relevant, missing, ridge)
     squares = WeightedLoss(1.0, missing, ridge, per_pair=True)
     first = yield from within(weighted_als(relevant, squares, d=d, sweeps=2, seed=seed), 0.0, 0.1)

@@ -26,7 +26,7 @@ LARGEST_RATING = 10**9  # ratings are at most this large, so that sums of square
 # Sizes of the synthetic data set: numbers of users, items, dimensions of taste, and series. A
 # series is a group of items that users often take together.
 _USERS, _ITEMS, _TASTES, _SERIES = 1500, 1200, 8, 150
-# Interactions of a user: the smallest number, the mean of a random excess, the largest number.
+# A user has _FEWEST interactions plus a random number with mean _MORE, but at most _MOST in all.
 _FEWEST, _MORE, _MOST = 10, 40, 300
 _SKEW = 1.7  # standard deviation of the logarithm of an item's popularity
 # The log-probability that a user takes an item is a sum; these are the weights of the user's taste,
@@ -124,7 +124,10 @@ class Interactions(ByDigest):
 
     @cached_property
     def matrix(self) -> csr_array:
-        """Matrix users × items (CSR, float32) of ratings, or ones; repeated pairs are added."""
+        """Matrix users × items (CSR, float32) of ratings, or of ones if there are no ratings.
+
+        Values of a repeated pair of a user and an item are added.
+        """
         data = np.ones(self.size, np.float32) if self.rating is None else self.rating
         matrix = csr_array((data, (self.user, self.item)), shape=(self.n_users, self.n_items))
         matrix.sum_duplicates()

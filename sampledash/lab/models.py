@@ -40,7 +40,7 @@ Training = Part[Model]
 
 
 def finish(part: Part[T]) -> T:
-    """Run a computation to its end and return its result."""
+    """Run a generator of training or ranking to its end and return its result."""
     remedy = "give what rank or the train of a recommender returned"
     checks.of_kind("part", part, Generator, "generator", remedy)
     while True:
@@ -63,7 +63,7 @@ def shown_as(part: Generator[S, None, T], show: Callable[[S], U]) -> Generator[U
 
 
 def within(part: Part[T], low: float, high: float, loss: float | None = None) -> Part[T]:
-    """Run ``part`` as one stage of a longer computation, whose progress it moves from low to high.
+    """Run ``part`` as a stage of a longer computation, whose progress then goes from low to high.
 
     ``loss`` is reported as long as ``part`` reports no loss.
     """

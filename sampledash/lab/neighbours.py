@@ -91,7 +91,8 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     dense = not np.isfinite(k) and 8 * n * n <= LARGEST / 4
     whole: list[Any] = [np.empty((n, part.stop - part.start)) for part in _columns(n) if dense]
     for rows, block, share in cooccurrence(taken):
-        # C is symmetric: row j holds C_ij of all candidates i, which are replaced by s_ij.
+        # Row j of ``block`` holds the number C_ij of users who took both i and j, for all items i.
+        # Replace each C_ij by the power of the cosine, s_ij.
         if np.isfinite(k):
             block = _nearest(block, counts, rows.start, int(k))
         voter = np.repeat(np.arange(rows.start, rows.stop), np.diff(block.indptr))

@@ -1,4 +1,4 @@
-"""Overlaps of systems: which irrelevant items are above a relevant item under both."""
+"""Overlaps of two systems: the irrelevant items that both rank above a relevant item."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -17,7 +17,7 @@ from sampledash.types import Ints
 def overlaps(
     sets: Sequence[RankSet], scores: Sequence[ArrayLike | ScoresOf], relevant: Any, seen: Any = None
 ) -> list[Overlap]:
-    """Count, for each two systems, how many irrelevant items are above a relevant item under both.
+    """Count, for each pair of systems, the irrelevant items that both rank above a relevant item.
 
     The counts give the probability of the true order if both systems share their negatives.
 
@@ -45,7 +45,7 @@ def overlaps(
     >>> scores, relevant = ([[0.5, 0.9, 0.7, 0.1]], [[0.5, 0.8, 0.2, 0.7]]), [0]
     >>> from sampledash import ranks_from_scores
     >>> sets = [ranks_from_scores(x, relevant, system=y) for x, y in zip(scores, "AB", strict=True)]
-    >>> overlaps(sets, scores, relevant)[0].cells[0].tolist()   # one item is above under both
+    >>> overlaps(sets, scores, relevant)[0].cells[0].tolist()   # both rank one item above item 0
     [[1, 0, 1], [0, 0, 0], [1, 0, 0]]
     """
     require_several(sets)
@@ -83,10 +83,11 @@ def overlaps(
 def _marks(
     scores: NDArray[Any], relevant: Ints, ranks: RankSet, rows: slice, seed: tuple[int, int]
 ) -> NDArray[np.float32]:
-    """Return 1 where a candidate is above, tied with, or below a relevant item, and 0 elsewhere.
+    """Return which candidates are above, tied with, and below each relevant item, as 1 or 0.
 
-    The shape is (relevant items, 3, items), with the best relevant item first. ``rows`` are the
-    rows of the relevant items in the rank set.
+    The shape is (relevant items, 3, items): the best relevant item is first, and the second index
+    is 0 for above, 1 for tied and 2 for below. ``rows`` are the rows of the relevant items in
+    ``ranks``.
     """
     rank, ties = ranks.ranks[rows], ranks.ties[rows]
     order = np.argsort(rank)

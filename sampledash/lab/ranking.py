@@ -21,10 +21,11 @@ from sampledash.lab.splits import Split
 from sampledash.rank_sets import RankSet, draw_shared_ties
 from sampledash.types import Floats, Ints
 
-#: Function of start and stop: scores of the users start..stop - 1, shape (stop - start, n_items).
+#: Function of ``start`` and ``stop`` that returns the scores of the users start..stop - 1, shape
+#: (stop - start, n_items).
 ScoresOf = Callable[[int, int], NDArray[Any]]
 HeldOut = Literal["test", "validation"]
-COUNTED = "popularity"  # text for sampling weights that are counts of training interactions
+COUNTED = "popularity"  # option: an item's sampling weight is its number of training interactions
 
 # Size of the scores of a block in bytes, which most models compute in some hundredths of a second.
 _BLOCK = 4 * 2**20
@@ -32,7 +33,7 @@ _BLOCK = 4 * 2**20
 _FEWEST = 16
 # Largest size of a block in bytes; with very many items, a block has fewer than _FEWEST users.
 _LARGEST = 64 * 2**20
-DIGITS = 5  # decimals of the number of items in a class of weight, which may be a fraction
+DIGITS = 5  # numbers of items in a class of equal sampling weight are rounded to so many decimals
 _COMPARED = 2**18  # number of scores compared at a time, which fit into the processor's cache
 
 
@@ -271,7 +272,7 @@ def _count(
     weights: ArrayLike | None,
     strata: tuple[Ints, Floats] | None = None,
 ) -> Part[tuple[Ints, dict[str, Any]]]:
-    """Return the user, and the columns of a rank set, of each relevant item, sorted by user."""
+    """Rank every relevant item; return its user, and columns for a :class:`RankSet`, by user."""
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = users_of(relevant), relevant.indices.astype(np.int64)
     rank, ties = np.empty((2, len(item)), np.int64)
@@ -334,7 +335,10 @@ def _refuse_several(what: str, relevant: csr_array) -> None:
 
 
 def _strata_of(strata: Any, relevant: csr_array) -> tuple[Ints, Floats]:
-    """Return labels as numbers, and the negatives drawn from each stratum: (users, strata)."""
+    """Return the index of each item's stratum, and how many negatives are drawn from each stratum.
+
+    The first array has the shape of the given labels, the second (users, strata).
+    """
     _refuse_several("strata", relevant)
     pair = isinstance(strata, tuple) and len(strata) == 2 and isinstance(strata[1], Mapping)
     given = checks.array_of("strata", strata[0] if pair else [])
@@ -427,7 +431,7 @@ def _is_matrix(given: object) -> bool:
 
 
 def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
-    """Return the items of each user, in any accepted form, as a sparse matrix of ones."""
+    """Return the given items of each user as a sparse matrix (users, items) of ones."""
     if _is_matrix(given):
         if not issparse(given) and given.dtype != bool:
             raise ValueError(f"{name} as an array users × items must hold true and false")

@@ -25,13 +25,14 @@ from sampledash.types import Flags, Ints
 
 Duplicates = Literal["last", "first", "all"]
 Role = Literal["user", "item", "rating", "time"]
-Chosen = dict[Role, str | None]  # name of a column, None for its usual names, or "" for no column
+#: Header of the column of each role; None stands for the usual headers, and "" for no column.
+Chosen = dict[Role, str | None]
 
 
 _HEADLESS = ("user", "item", "rating", "timestamp")  # column names for a file without a header
 # A column name in a RecBole file ends with the type of the column, as in user_id:token.
 _TYPE = re.compile(r"(?<=.):(?:token|float|token_seq|float_seq)$")
-_FROM = 1e8  # a larger number is a time: seconds after 1970, or a smaller unit
+_FROM = 1e8  # a number of at least this size is a time in seconds, or smaller units, since 1970
 _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep some of its users")
 
 
@@ -56,7 +57,10 @@ class OpenedInteractions:
         per_user: int = 1,
         per_item: int = 1,
     ) -> tuple[Interactions, Facts]:
-        """Return the interactions selected by options of :func:`read_interactions`, and facts."""
+        """Return the interactions that the options select, and facts about the selection.
+
+        The options are those of :func:`read_interactions`.
+        """
         checks.choice("duplicates", duplicates, get_args(Duplicates))
         chosen, notes = self.interactions, []
         again = _repeats(chosen, keep_first=duplicates == "first")
@@ -139,7 +143,7 @@ def read_interactions(
 
     Returns
     -------
-    Interactions in the order of the file. Labels are whole numbers if all of them are written so.
+    Interactions in the order of the file. Labels are integers if all labels are whole numbers.
 
     Raises
     ------
@@ -188,7 +192,8 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
     """Return the names of the columns, and whether the first line is a header line.
 
     A line is a header if it holds no number, or if it holds a chosen name. Without a header line,
-    columns are named by their order, but a column that begins with a large number is a timestamp.
+    the columns are user, item, rating and timestamp in this order, but a column after the second
+    that begins with a number of at least 1e8 is the timestamp.
     """
     cells = [cell.strip() for cell in cells]
     numeric = [checks.is_numeral(cell) for cell in cells]

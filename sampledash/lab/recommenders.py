@@ -1,4 +1,4 @@
-"""Recommenders, which have a name, hyperparameters ("knobs"), a text form, a training function."""
+"""Recommenders: their names, hyperparameters ("knobs"), text form and training functions."""
 
 import json
 import re
@@ -49,7 +49,7 @@ class Knob:
         return self.check(float(text) if checks.is_numeral(text) else text)
 
     def check(self, value: Any) -> float:
-        """Return the value if it is valid; otherwise raise a ValueError with the knob's name."""
+        """Return the value if it is valid; otherwise raise a ValueError with ``name``."""
         if self.unlimited and value == np.inf:
             return np.inf
         number = checks.real(self.name, value, low=self.low, high=self.high)
@@ -74,7 +74,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Recommender:
-    """An untrained recommender: the name of its family, and a value for each knob.
+    """An untrained recommender: the name of its family, and a value for each hyperparameter.
 
     Make a recommender with :func:`recommender`, or from its ``str`` with :func:`parse_recommender`.
     """
@@ -132,7 +132,7 @@ class Recommender:
 
 
 def recommender(name: str, **knobs: float) -> Recommender:
-    """Return a recommender by its name; knobs that are not given have their default values.
+    """Return a recommender by its name; ``knobs`` are hyperparameters that differ from the default.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def recommender(name: str, **knobs: float) -> Recommender:
 
 
 def parse_recommender(text: str) -> Recommender:
-    """Return the recommender that a text describes; knobs left out have their default values.
+    """Return the recommender that a text describes; other hyperparameters have default values.
 
     Raises
     ------
@@ -253,7 +253,8 @@ def _chance(data: Interactions, seed: int) -> Training:
     return Chance(data.n_items, seed)
 
 
-# How each kind of recommender is trained; recommenders.json describes the kinds and their knobs.
+# Training function of each family of recommenders. The file recommenders.json describes the
+# families and their hyperparameters.
 _TRAIN: dict[str, Callable[..., Training]] = {
     "iALS": _ials,
     "itemCF": lambda data, seed, q, k: item_cosine(data.matrix, q=q, k=k),

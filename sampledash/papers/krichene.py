@@ -50,10 +50,12 @@ _TOP_HEAVY = ["Recall@10", "NDCG@10", "AP"]
 _DRAWN = 99  # number of sampled negatives in section 4.2 of the paper
 _CLOSE = 0.005  # in Figure 2 of the paper, curves that differ by less look equal
 
-#: A number matches if its difference is at most the rounding error plus this many standard errors.
+#: A printed number matches the computed number if they differ by at most the rounding error plus
+#: this many standard errors.
 ERRORS = 2.0
 
-#: Pattern of names of cells -> why these cells do not match. The first pattern that fits is used.
+#: Maps a pattern of names of cells, such as "Table 3, AP, X, BV 0.1", to the reason why our numbers
+#: do not match these cells. The first pattern that fits is used.
 REASONS: dict[str, str] = dict(pd.read_csv(_HERE / "reasons.csv").to_numpy().tolist())
 
 
@@ -156,8 +158,8 @@ def _reason(cell: str) -> str:
     return next((text for cells, text in REASONS.items() if re.fullmatch(cells, cell)), "")
 
 
-#: Results by name. The result of a statement is our number, and whether the statement holds. Other
-#: results are numbers or texts that replace ``$name`` in the text file.
+#: Results of checks of a paper's statements, by name. A result is a pair (our number, whether the
+#: statement holds), or a number or text that replaces ``$name`` in the file of the statements.
 Values = Mapping[str, Any]
 
 
@@ -184,8 +186,8 @@ def check_text(load: Load, tables: Mapping[int, pd.DataFrame], report: Progress)
     """Return a table of statements of the paper, with our numbers and whether the statements hold.
 
     The statements are about the figures, the toy example and the experiment. ``load`` returns the
-    bundled rank sets by name: :func:`sampledash.example`. ``tables`` holds
-    the results of :func:`match` for Tables 3 and 4.
+    bundled rank sets by name: :func:`sampledash.example`. ``tables`` holds the results of
+    :func:`match` for Tables 3 and 4.
     """
     values = {**_metrics(), **_sampled(), **_one_negative(), **_corrections(), **_sizes()}
     values |= _toy(load("paper-abc"))

@@ -30,8 +30,8 @@ from sampledash.schemes import Scheme
 from sampledash.types import Floats
 
 WITHOUT: Scheme = "without-replacement"
-#: Table 3, Netflix: TOPK at 0 %, 0.2 % and 2 %, in percent, from 1,000 sampled items. It is not
-#: recomputed, because that needs ratings and trained models.
+#: Table 3 of Steck (2010), on Netflix: TOPK at 0 %, 0.2 % and 2 %, in percent, from 1,000 sampled
+#: items. It is not recomputed, because that needs ratings and trained models.
 TABLE_3 = {"integrated model": (6.7, 15.7, 43.0), "AllRank-Regression": (9.3, 23.3, 64.8)}
 
 
@@ -39,7 +39,8 @@ TABLE_3 = {"integrated model": (6.7, 15.7, 43.0), "AllRank-Regression": (9.3, 23
 #: ATOP on both held-out halves.
 TABLE_2 = pd.read_csv(Path(__file__).with_suffix(".csv"))
 
-#: Allowed difference of ATOP: the rounding error plus two standard deviations of at most 0.005.
+#: Allowed difference between printed and computed ATOP: the rounding error (0.0005) plus twice the
+#: standard deviation of ATOP (at most 0.005).
 ALLOWED = 0.0005 + 2 * 0.005
 
 
@@ -70,7 +71,7 @@ def observed_means(
     NaN where no item was observed, because the user is then not in the test set.
 
     Whether irrelevant items are observed does not matter, because items are ranked among all items.
-    The second assumption of the paper is therefore not needed.
+    The paper's second assumption, about irrelevant items, is therefore not needed.
     """
     seen = (rng.random((repeats, values.shape[1])) < np.asarray(chance)).astype(np.float64)
     number = seen.sum(axis=1, keepdims=True)
@@ -102,7 +103,7 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
 
 
 def check_steck(load: Load) -> pd.DataFrame:
-    """Return a table of the paper's statements; ``load`` returns the bundled rank sets by name."""
+    """Check statements of Steck (2010); ``load`` returns the bundled rank sets by name."""
     x = next(ranks for ranks in load(MOVIELENS) if ranks.system == "X")
     values = {**_measures(), **_missing(), **_sampled(x), **_areas(), **_numbers()}
     return statements("steck", values)
@@ -151,7 +152,7 @@ def _sampled(x: RankSet) -> Values:
         for m in range(1, n)
     ]
     n, m, topk = 1001, 100, parse_metric("TOPK@0.02")
-    # True rank by eq. 20 of Krichene & Rendle if 2 sampled items are above the relevant item.
+    # Rank estimate (eq. 20 of Krichene & Rendle) if 2 sampled items are above the relevant item.
     at = 1 + 2 * (n - 1) // m
     bias = float(expected(topk, at, Sampling(n, m, WITHOUT)) - topk(at, n))
     return {
@@ -187,12 +188,13 @@ def _areas() -> Values:
 
 def _numbers() -> Values:
     """Check conclusions that section 6 of Steck (2010) draws from printed numbers."""
-    # E[T] of the module's docstring, with N = 17,770 items, Ñ = 1,001 and j = 0, 2 and 20.
+    # Sampled TOPK(j/m) is Recall@T with random T. Compute E[T] = (j + 1) N / Ñ for j = 0, 2 and 20,
+    # with N = 17,770 items and Ñ - 1 = 1,000 sampled items.
     t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))
     best, rival = TABLE_3["AllRank-Regression"], TABLE_3["integrated model"]
     top, few, two = (100 * (b / r - 1) for b, r in zip(best, rival, strict=True))
-    # The printed TOPK(2 %) of the other model, 43 %, may be rounded from 43.5 %. The gain over this
-    # model is then only ``low`` %.
+    # The printed TOPK(2 %) of the integrated model, 43 %, may be rounded from 43.5 %. The gain over
+    # the integrated model is then only ``low`` %.
     low = 100 * (best[2] / 43.5 - 1)
     netflix, movielens = 0.01, 1e6 / (3_900 * 6_040)
     weight = 0.05 * (1 - movielens) / movielens

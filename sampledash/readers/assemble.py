@@ -52,7 +52,10 @@ def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list
 
 
 def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
-    """Make all names distinct, then return the systems in ``systems`` (all if None), renamed."""
+    """Return the systems in ``systems`` (all if None) with distinct names.
+
+    If ``systems`` is a mapping, it maps names of systems to new names.
+    """
     called = distinct_names([part.systems for part in parts], [part.name for part in parts])
     known = [name for names in called for name in names]
     given = known if systems is None else systems
@@ -90,7 +93,7 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
 
 @dataclass(frozen=True)
 class Reading:
-    """Rank sets that were read together, and facts about them, which a page states."""
+    """Rank sets that were read together, and facts about them for display."""
 
     sets: tuple[RankSet, ...]
     numbers: Mapping[str, Any]  # facts about all rank sets together, by name
@@ -99,7 +102,7 @@ class Reading:
 
 
 def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Reading:
-    """Return rank sets with facts about them; ``read`` holds further numbers."""
+    """Return rank sets with facts about all of them together; ``read`` holds further facts."""
     cutoffs = [s.largest_cutoff for s in sets if s.largest_cutoff is not None]
     numbers = {
         "systems": tuple(s.system for s in sets),
@@ -113,7 +116,8 @@ def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) 
         "has_ties": any(s.has_ties for s in sets),
         "has_mass": any(s.mass_above is not None for s in sets),
         "has_counts": any(bool(np.any(s.counts != 1)) for s in sets),
-        "beyond": sum(int(s.beyond.sum()) for s in sets),  # ranks only known to be beyond a list
+        # number of ranks that are unknown, because the item is not in a list of the first ranks
+        "beyond": sum(int(s.beyond.sum()) for s in sets),
         "largest_cutoff": min(cutoffs, default=None),  # None if all ranks are known
     }
     doubts = (*(doubt for file in files for doubt in file.doubts), *_doubts(sets))
@@ -121,7 +125,7 @@ def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) 
 
 
 def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
-    """Return a warning if ranks look cut off, or look like ranks among sampled negatives."""
+    """Return a warning if ranks seem to be from short lists, or among sampled negatives."""
     # No warning is needed if the file marks ranks that lie beyond the end of a list.
     if any(s.largest_cutoff is not None for s in sets):
         return ()
@@ -146,7 +150,7 @@ class Opened:
 
     @property
     def tables(self) -> list[Ranks]:
-        """The parsed files that hold ranks, unlike the files in :attr:`runs`."""
+        """The parsed files that hold ranks; those that hold scores are in :attr:`runs`."""
         return [part for part in self.parts if "depth" not in part.frame]
 
     @property
@@ -213,7 +217,7 @@ class Opened:
 
 
 def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
-    """Give the label columns of all parts the same categories, if all have instance labels."""
+    """Give the instance labels of all files the same categories, if every file has such labels."""
     labels = [part.frame["instance"] for part in parts if "instance" in part.frame]
     if len(parts) == 1 or len(labels) < len(parts):
         return list(parts)
@@ -313,7 +317,7 @@ def _check_repeats(ranks: Ranks, shift: bool) -> None:
 
 
 def _rank_sets(parts: Sequence[Ranks], instances: Instances) -> list[RankSet]:
-    """Return one rank set for each system of the parts, in order of appearance."""
+    """Return one rank set for each system in the parsed files, in order of appearance."""
     name = " and ".join(part.name for part in parts)
     frames = {str(system): frame for part in parts for system, frame in _by_system(part)}
     if not all("instance" in frame for frame in frames.values()):
@@ -336,7 +340,10 @@ def _by_system(part: Ranks) -> Iterator[tuple[str, pd.DataFrame]]:
 def _aligned(
     frames: dict[str, pd.DataFrame], name: str, counted: bool, shared_only: bool
 ) -> dict[str, pd.DataFrame]:
-    """Return the systems' rows; refuse different instances or, with ``shared_only``, drop them."""
+    """Check that all systems have the same instances, and return the rows of each system.
+
+    With ``shared_only``, drop instances that some system does not have, in place of an error.
+    """
     first_frame = next(iter(frames.values()))
     if "instance" not in first_frame or counted:
         # Rows without instance labels, and rows of histograms, cannot be paired between systems.
@@ -356,9 +363,9 @@ def _aligned(
 
 
 def _items(frame: pd.DataFrame) -> NDArray[Any]:
-    """Return the number of relevant items of each instance: each row is a relevant item.
+    """Return the number of relevant items of each instance; each row is a relevant item.
 
-    An instance that the system lacks has 0.
+    The number is 0 for an instance that the system lacks.
     """
     instance = frame["instance"].cat
     return np.bincount(instance.codes, minlength=len(instance.categories))
@@ -405,7 +412,7 @@ def _different(
 
 
 def _unlike(what: str) -> DifferentInstances:
-    """Return the error for systems that cover different instances; the remedy is to compare all."""
+    """Return the error for systems with different instances; it offers to compare all instances."""
     remedy = checks.Remedy("instances", "any")
     ways = {"Compare them as they are": {"instances": "any"}}
     return DifferentInstances(f"{what}, or compare them as they are", remedy, ways=ways)

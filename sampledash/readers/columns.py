@@ -25,7 +25,8 @@ from sampledash.readers.upload_limits import ReadError
 from sampledash.types import Flags, Floats, Ints
 
 SAMPLED = "sampled_rank"  # name of a column of ranks among sampled negatives
-TRUE = ("truerank", "bestrank", "worstrank")  # bare names of columns that never hold sampled ranks
+#: Headers, in the form that :func:`bare` returns, of columns that never hold sampled ranks.
+TRUE = ("truerank", "bestrank", "worstrank")
 TYPED_RANKS = "typed ranks"
 QUOTING: dict[bool, Literal[0, 3]] = {True: csv.QUOTE_MINIMAL, False: csv.QUOTE_NONE}
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
@@ -199,7 +200,7 @@ def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def numbers(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
-    """Return cells as integers or floats; the error for a blank or text cell names its place."""
+    """Return cells as integers or floats; the error for a blank or text cell says where it is."""
     values = cells.to_numpy() if cells.dtype.kind in "iu" else parsed(cells)
     if values.dtype.kind == "f" and (i := first(~np.isfinite(values))) is not None:
         cell = cells.iloc[i]
@@ -222,7 +223,7 @@ def parsed(cells: pd.Series[Any]) -> Floats:
 
 
 def whole(cells: pd.Series[Any], place: Place, what: str) -> Ints:
-    """Return cells as :func:`compact` integers; refuse fractions and numbers too large to sum."""
+    """Return cells as integers; refuse fractions and numbers too large to sum."""
     array = numbers(cells, place, what)
     small = (array > -TOO_LARGE) & (array < TOO_LARGE)
     bad = ~small if array.dtype.kind in "iu" else ~(small & (array == np.floor(array)))
@@ -286,8 +287,9 @@ def counts(cells: pd.Series[Any], place: Place, what: str) -> Floats | None:
 
 
 def classes(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
-    """Return texts of :func:`classes_text` as arrays (4, classes), in an array of objects.
+    """Parse texts such as ``[[3,0.5],0,[50,9950],[50,Infinity]]`` to arrays of shape (4, classes).
 
+    Return these arrays in an array of objects. The function :func:`classes_text` writes such texts.
     A class is a group of negatives with equal sampling weights, or a stratum. Its four numbers are
     the negatives above the relevant item, those tied with it, all negatives, and the weight or, for
     a stratum, the number that is drawn (see :class:`~sampledash.RankSet`). Cells with fewer classes
@@ -372,7 +374,7 @@ Holds = Literal["whole", "real", "few", "many", "unknown"]
 
 
 class Role(NamedTuple):
-    """The role of a column: how its cells are parsed, what they hold, and what they mean."""
+    """What a column is for, such as ``"rank"``: how its cells are parsed, and what they mean."""
 
     read: Callable[..., Any]
     holds: Holds
