@@ -169,7 +169,7 @@ def m_is_at_most_the_eighth_stop_of_the_tab_key(page):
         ("explore", OWN), ("consistency", OWN), ("correct", OWN),
         ("correct?what=Sampled+ranks", GIVEN), ("correct?what=A+printed+table", GIVEN),
         ("", LESSON), ("learn?lesson=6&guess6=0+of+20", LESSON),
-        ("learn?lesson=10&guess10=1", LESSON[:2]), ("paper?item=Figure+6", LESSON[:2]),
+        ("learn?lesson=10&guess10=1", LESSON[:2]),
     ],
 )  # fmt: skip
 def test_the_first_screen_holds_sentence_picture_and_slider(page, address, parts):
