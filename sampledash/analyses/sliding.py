@@ -79,11 +79,11 @@ def sliding(
         frames.append({"name": label, "data": moved, "traces": moving, "layout": head})
         places.append({"label": label, "method": "animate", "args": [[label], at_once]})
     fig.frames = frames
-    # All figures share the style, so the slider has a copy, which ``large`` may change.
+    # Copied, because all figures share ``styles``, and ``large`` changes the slider of one figure.
     slider = deepcopy(theme.styles(dark)["slider"])
     slider |= {"active": list(steps).index(begin), "steps": places}
     slider["currentvalue"]["prefix"], slider["pad"]["t"] = prefix, gap
-    # Plotly fits the margins, because labels change with the step and are larger on a projector.
+    # Let Plotly fit the margins: axis labels change with the step, and ``large`` enlarges them.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True, "title": heading(top, height)}
     fig.update_layout(sliders=[slider] * (len(steps) > 1), **fit)
     return fig

@@ -55,7 +55,7 @@ def sentence(known: Known, metric: Metric, k: int) -> str:
 
 
 def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
-    """Return sentences that say which metrics are exact; some are not, as ranks are unknown."""
+    """Return sentences on ranks that are unknown beyond k, and on which metrics are still exact."""
     exact = known.means.groupby("metric", sort=False)["exact"].count()
     open_metrics = [str(x) for x in metrics if exact[str(x)] < len(known.of(x))]
     return say.lists_end_early(k, open_metrics)

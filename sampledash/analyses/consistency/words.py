@@ -40,7 +40,7 @@ def flip_list(text: str) -> str:
 
 
 def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False) -> str:
-    """Return the text of a pair's tile: sign, state, and the m from which its order is right.
+    """Return the text of a pair's tile: sign, state, and the m from which the order is right.
 
     If ``right_from`` is None, the text says "not by ``m_max``". If ``narrow``, the state is left
     out.

@@ -27,7 +27,10 @@ LARGEST_POSTERIOR = 200_000
 
 @dataclass(frozen=True)
 class Question:
-    """Valid settings of the page; curves end at rank ``top``, or at rank n if ``top`` is None."""
+    """Valid settings of the Explore page.
+
+    Curves end at rank ``top``, or at rank n if ``top`` is None.
+    """
 
     metrics: tuple[Metric, ...]
     sampling: Drawing
@@ -64,7 +67,7 @@ class Result:
     def drawn(self, metric: Metric) -> list[Any]:
         """Return the ranks of the picture, and a metric's curves at these ranks.
 
-        The chosen rank is inserted only here, because cached curves must not depend on it.
+        This method inserts the chosen rank, because the cached curves must not depend on the rank.
         """
         q, place = self.question, self.question.metrics.index(metric)
         parts = [q.ranks, *(part[place] for part in self.curves)]
@@ -93,7 +96,11 @@ def compute(q: Question, progress: Progress | None = None) -> Result:
 def curves(
     metrics: tuple[Metric, ...], sampling: Drawing, ranks: Ints, progress: Progress | None = None
 ) -> Curves:
-    """Return the curves at ``ranks``; all metrics share the distributions of the sampled rank."""
+    """Return the exact and expected metrics, and their standard deviation, at each of ``ranks``.
+
+    A :class:`Catalogue` adds the expected metrics for uniform negatives. The distributions of the
+    sampled rank, which take the most time, are computed once for all metrics.
+    """
 
     def make() -> Curves:
         values = [metric.of_one(np.arange(sampling.m + 1), sampling.m) for metric in metrics]
@@ -128,9 +135,10 @@ def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
 
 
 def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict[int, float]]:
-    """Return the expected metric in focus by m, at ``q.ranks`` and at ``q.rank``.
+    """Return the expected sampled metric ``q.focus`` for several m, in two dictionaries by m.
 
-    m takes the values ``sizes`` below n - 1, and n - 1 (all negatives) unless it exceeds ``MOST``.
+    The first has the values at ``q.ranks``, the second the value at the chosen rank ``q.rank``. m
+    takes the values ``sizes`` below n - 1, and n - 1 (all negatives) unless it exceeds ``MOST``.
     """
     s, metric = q.sampling, q.focus
     both = np.append(q.ranks, q.rank)
@@ -153,7 +161,8 @@ def negatives(sampling: Sampling, rank: int, sampled_rank: int, seed: int, draw:
     """Return random true ranks of the negatives in a draw that gave this sampled rank.
 
     In every scheme, the negatives above the relevant item are a uniform sample of the items above,
-    and the other negatives of the items below. With replacement, an item may be drawn twice.
+    and the other negatives are a uniform sample of the items below. With replacement, an item may
+    be drawn twice.
     """
     rng = np.random.default_rng([seed, draw])
     above = sampled_rank - 1

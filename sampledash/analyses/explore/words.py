@@ -28,7 +28,7 @@ def looks_like(metric: Metric, rank: int, sampling: Drawing) -> str:
 
 
 def formula(metric: Metric, rank: int, sampling: Drawing, exact: float, mean: float) -> list[str]:
-    """Return in TeX, with numbers, the steps from the true rank to the expected sampled metric."""
+    """Return lines of TeX that compute the expected sampled metric from the true rank."""
     above, below = (float(x) for x in sampling.weights(rank))
     numbers = {"n": sampling.n, "m": sampling.m, "rank": rank, "above": above, "below": below}
     if isinstance(sampling, Catalogue):

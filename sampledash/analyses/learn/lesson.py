@@ -93,7 +93,7 @@ class Choice(NamedTuple):
 
     @property
     def response(self) -> str:
-        """The reply after a word on whether the choice is right."""
+        """The reply, preceded by "Yes." or "Not quite."."""
         return f"{'Yes.' if self.right else 'Not quite.'} {unbroken(self.reply)}"
 
 
@@ -124,7 +124,7 @@ class Lesson:
     link: Link
     minutes: int
     misconceptions: tuple[str, ...]
-    exercises: list[list[str]]  # a task and its solution each
+    exercises: list[list[str]]  # [task, solution] of each exercise
     points: tuple[str, ...]
 
     @property
