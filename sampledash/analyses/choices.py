@@ -34,7 +34,7 @@ ODDS = "odds"
 SCHEMES = Live(
     lambda: {**{schemes.SCHEMES[x].label: x for x in schemes.usual_first()}, ODDS: "popularity"}
 )
-#: Argument of :func:`schemes.possible` for pages that simulate a catalogue and have no rank sets.
+#: Stands in for rank sets in :func:`schemes.possible`, on pages that simulate a catalogue of items.
 CATALOGUE = (SimpleNamespace(classes=True, mass_above=None, strata=None),)
 
 

@@ -138,7 +138,7 @@ class LruStore:
 # each session. The key True is for large results, such as values for every m, which take tens of MB
 # with many systems.
 _SHARED = {True: LruStore(48), False: LruStore(512)}
-_OWN = {True: 6, False: 256}  # comparing 8 systems by one metric stores 160 small results
+_OWN = {True: 6, False: 256}  # comparing 8 systems by a metric needs 160 small results
 _ALONE: dict[Any, Any] = {}  # stands in for the session in scripts and tests
 _sessions: list[Callable[[], MutableMapping[Any, Any]]] = [lambda: _ALONE]
 

@@ -295,7 +295,10 @@ def slopes(
     pad = "\u2002\u2002"
 
     def side(x: float, values: Floats, head: str) -> list[Trace]:
-        """Return traces of ``head``, names and values, at the left (x = 0) or right (x = 1)."""
+        """Return traces of the heading ``head`` and of the systems' names and values.
+
+        They stand at the left of the chart if x = 0, at the right if x = 1.
+        """
         texts = [f"<b>{plain(s)}</b>  {percent(v)}" for s, v in zip(systems, values, strict=True)]
         names = scatter(
             "text",

@@ -290,7 +290,7 @@ def audit(
     for place, part in enumerate(np.split(lists.item, np.cumsum(lists.lengths)[:-1])):
         same.setdefault(part.tobytes(), []).append(place)
     first = [rows[0] for rows in same.values()]
-    counts = np.isin(row, first)  # equal lists count once
+    counts = np.isin(row, first)  # whether a draw counts: of equal lists, only the first counts
     fair, excluded = counts & (popularity[lists.item] > 0), csr_array(lists.seen.shape)
     holds, left_out = [], []
     for marks in (lists.positive, lists.seen):
@@ -335,8 +335,8 @@ def _model(
         times = draws.lengths / np.maximum(draws.totals(uniform), 1)
         times = -np.log1p(-np.minimum(times, 1 - 1e-9)) if once else times
         fitted = fitted._replace(weights=uniform, times=times)
-    # Expected number of draws of each item. Draws without replacement are modelled as the first
-    # ring of each item's Poisson clock; then this is the expected number of rings.
+    # ``exp(-rings)`` is, for each item, the probability that no list holds the item (see
+    # :class:`Fitted`). With replacement, ``rings`` is the expected number of draws of the item.
     rings = fitted.weights * (fitted.times.sum() - draws.excluded.T @ fitted.times)
     drawn = np.bincount(draws.item, minlength=len(rings)) > 0
     never, expected = int((~drawn & (rings > 0)).sum()), float(np.exp(-rings[rings > 0]).sum())

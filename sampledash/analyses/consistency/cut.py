@@ -17,10 +17,10 @@ from sampledash.report.escape import system_name
 
 @dataclass(frozen=True)
 class Known:
-    """Exact means or ranges of means, and tests of metrics that are exact for all systems."""
+    """Exact means or ranges of means, and significance tests for metrics with exact means."""
 
     means: pd.DataFrame  # columns: metric, system, exact (NaN if unknown), low, high
-    # Columns: metric, better, worse, difference, interval, p, p_holm, paired.
+    # Significance tests. Columns: metric, better, worse, difference, interval, p, p_holm, paired.
     tests: pd.DataFrame
 
     def of(self, metric: Metric) -> pd.DataFrame:
@@ -30,7 +30,7 @@ class Known:
 
 
 def compute(source: Source, metrics: Sequence[Metric]) -> Known:
-    """Return the means, or ranges of the means, and the tests for all metrics and systems."""
+    """Return the systems' means, or ranges of the means, and the significance tests."""
     rows, tests = [], [pd.DataFrame()]
     for metric in metrics:
         for ranks in source.sets:

@@ -70,7 +70,7 @@ def most_of(focus: Focus) -> int:
 
 
 def ladder(focus: Focus, *budgets: int) -> list[int]:
-    """Return ``budgets`` and the budgets of the slider up to :func:`most_of`, increasing."""
+    """Return, in increasing order, ``budgets`` and the slider's budgets up to :func:`most_of`."""
     return sorted({*budgets, *(int(b) for b in BUDGETS if b <= most_of(focus))})
 
 

@@ -134,7 +134,7 @@ def _over(
     place = {"yref": "paper", "yanchor": "bottom", "font": {"color": c.vermillion, "size": 12}}
     ticks, triangles = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
     for m, after in zip_longest(ticks, ticks[1:], fillvalue=np.inf):
-        # A triangle is labelled with its m only if the next triangle is far enough to the right.
+        # Above each triangle stands its m, unless the next triangle is too near for the text.
         text = f"{count(m)}<br>▾" if after > 2.5 * m else "▾"
         triangles.append(theme.note(float(np.log10(m)), 1, text, **place))
     return theme.figure(
@@ -414,7 +414,7 @@ def _rows(
     xaxis: dict[str, Any],
     **layout: Any,
 ) -> theme.Picture:
-    """Return a plot with a row for each pair: a dot at the value, over a bar from end to end.
+    """Return a plot with a row for each pair: a dot at its value, over a bar between its ``ends``.
 
     ``colors`` maps the names of dot and bar to their colours; ``texts`` are the values as text.
     """

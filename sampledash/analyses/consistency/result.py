@@ -135,7 +135,7 @@ class Result(Pairs):
 
 
 def compute(question: Question, progress: Progress | None = None) -> Result:
-    """Return the results of the page, whose orders of systems, means and verdict are cached."""
+    """Return the results of the Consistency page; the results that take long are cached."""
     orders, exact = question.orders(progress), question.exact()
     q = question
     more = q.verdict_at(q.m), q.source.name, q.source.python
@@ -152,7 +152,7 @@ class Focus:
 
     @property
     def metric(self) -> Metric:
-        """The metric in focus."""
+        """The metric that the tabs of the page analyse."""
         return self.result.metrics[self.x]
 
     @property
@@ -306,7 +306,7 @@ class Focus:
         return negatives.merge(instances, on=["better", "worse"])
 
     def plan(self, probability: float) -> pd.DataFrame:
-        """Return a table of :meth:`needed` negatives and instances by metric and pair."""
+        """Return the tables of :meth:`needed` for all metrics, joined in one table."""
         correction = str(self.result.question.protocol.correction)
         tables = [
             replace(self, x=x).needed(probability).assign(metric=str(metric))

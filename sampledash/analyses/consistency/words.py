@@ -117,7 +117,10 @@ def needed(value: int) -> str:
 
 
 def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:
-    """Return a sentence on the m at which the marked pair changes order by metric number ``x``."""
+    """Return a sentence on the m at which the marked pair's order changes, by metric number ``x``.
+
+    ``name`` formats the names of the systems.
+    """
     r = focus.result
     i, j, _ = r.truths[x][focus.pair]
     right = r.rights[x, focus.pair]

@@ -170,7 +170,7 @@ def check(
     chosen: Mapping[str, Any],
     custom: Callable[[int], Floats] | None = None,
 ) -> Question:
-    """Check the settings and return them as a question; raise ValueError if invalid.
+    """Check the settings and return them as a :class:`Question`; raise ValueError if invalid.
 
     ``k`` is the cutoff of metrics that have one, and ``weight`` is γ.
     ``chosen`` are settings of ``OFFERED``; ``custom(n)`` returns the user's weights of the ranks.
@@ -207,7 +207,10 @@ def check(
 
 
 class Tradeoff(NamedTuple):
-    """Curves of bias and standard deviation of a corrected mean over γ, m, n or |D|, as shares."""
+    """Curves of bias and standard deviation of a mean corrected metric, as shares (0 to 1).
+
+    The curves are over γ, m, n or the number of instances |D|.
+    """
 
     recipe: Correction
     label: str

@@ -156,7 +156,7 @@ class Question:
             return None
         key = shape, ranks, other
         span = self.cached(key, lambda: allowed.unless_contradicted(shape, make))
-        # With few ranks, the range computed for a shape can exceed the range for any shape.
+        # With few ranks, the range computed for a shape can exceed the range for any shape: cut it.
         if shape is None or span is None:
             return span
         return narrowed(span, self.span(i, j, None))

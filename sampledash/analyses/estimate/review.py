@@ -97,7 +97,7 @@ def standings(results: Sequence[Result[TableQuestion]]) -> pd.DataFrame:
 
 
 def sentence(results: Sequence[Result[TableQuestion]]) -> str:
-    """Return sentences for the review of a paper that prints these tables."""
+    """Return sentences for a review: how many pairs of systems the tables of a paper decide."""
     q, tables = results[0].question, standings(results)
     metrics = list(dict.fromkeys(name for row in q.table.rows for name in row.values))
     total = tables[["pairs", "decided", "decided_if_falling"]].sum()

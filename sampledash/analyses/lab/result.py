@@ -111,7 +111,7 @@ def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
 
 
 def by_design(verdict: Result, x: int, sets: Sequence[RankSet], progress: Progress) -> pd.DataFrame:
-    """Return metric number ``x`` on all items, and its expectation by each sampling scheme.
+    """Return metric number ``x`` on all items, and its expectation with each sampling scheme.
 
     A row is a scheme, a column a system. Schemes in which items differ in sampling weight are left
     out unless all ``sets``, the rank sets of the verdict, have ``classes`` of popularity.

@@ -47,7 +47,7 @@ def picture(number: int, look: str, revealed: bool) -> str:
     """
 
     def written(fig: Any) -> Any:
-        # No screen shows more than five digits of a position.
+        # Round to five digits, because no screen shows a position more precisely.
         return json.loads(fig.to_json(), parse_float=lambda x: float(f"{float(x):.5g}"))
 
     draw = lessons.course()[number - 1].picture

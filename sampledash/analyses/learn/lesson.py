@@ -172,10 +172,10 @@ _BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")
 
 @cache
 def ahead(number: int) -> Future[object]:
-    """Compute, only once and in another thread, what the user of lesson ``number`` will need next.
+    """Compute in another thread what the user of lesson ``number`` will need soon.
 
-    Needed next are the picture with the answer, and the texts of the next lesson. Return the future
-    of the picture.
+    These are the picture with the answer, and the texts of the next lesson. Return the future of
+    the picture.
     """
     picture = course()[number - 1].picture
     drawn: Future[object] = _BESIDE.submit(picture, looks(number)[0], True, False)
