@@ -17,7 +17,7 @@ from sampledash.report.escape import system_name
 
 @dataclass(frozen=True)
 class Known:
-    """Exact means or ranges of means, and significance tests for metrics with exact means."""
+    """Exact means or ranges of means, and significance tests for metrics whose means are exact."""
 
     means: pd.DataFrame  # columns: metric, system, exact (NaN if unknown), low, high
     # Significance tests. Columns: metric, better, worse, difference, interval, p, p_holm, paired.

@@ -60,9 +60,9 @@ def _mean_root(values: Any) -> float:
 
 
 def most_of(focus: Focus) -> int:
-    """Return the largest budget, which is the number of scores per instance that ranks every item.
+    """Return the largest budget: a score for each negative of the instance with most negatives.
 
-    If the result at each m takes long to compute, the budget is at most the page's largest m.
+    If the result at each m takes long to compute, return the page's largest m instead.
     """
     if focus.result.protocol.design.by_class is not None:
         return focus.result.m_max
@@ -108,7 +108,7 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
 
 
 def sentence(focus: Focus, priced: Priced, m: int) -> str:
-    """Return a sentence that compares the errors of designs that compute m scores per instance."""
+    """Return a sentence on the errors of evaluation designs that compute m scores per instance."""
     errors, whole = priced.error(m), _instances(focus)
     corrected = errors.keys() - {SAMPLED, FULL, STOPPED, BEST}
     best = min(corrected, key=errors.__getitem__, default=None)

@@ -112,7 +112,11 @@ class Result(Pairs):
         return list(dict.fromkeys(end for pair in pairs for end in self.ends[pair]))[:most]
 
     def drawn(self, pair: int) -> list[int]:
-        """Return the systems to draw: all, or those of ``pair`` and of the worst pairs."""
+        """Return the systems to draw: all systems or, if there are too many, a selection.
+
+        The selection has the systems of ``pair`` and of the pairs whose sampled order is wrong, or
+        is most likely to be wrong.
+        """
         return self.few_systems([pair, *self.worst_pairs(MOST_PAIRS)], MOST_CURVES)
 
     def std_of(self, sets: Sequence[RankSet]) -> Floats:
@@ -157,7 +161,7 @@ class Focus:
 
     @property
     def tile_pairs(self) -> list[int]:
-        """Pairs in the tile map: all pairs, or the worst pairs and the marked pair."""
+        """Pairs in the tile map: the pairs of :meth:`Result.few_pairs`, and the marked pair."""
         pairs = self.result.few_pairs()
         return pairs if self.pair in pairs else [*pairs, self.pair]
 
@@ -168,7 +172,11 @@ class Focus:
 
     @cached_property
     def systems(self) -> list[int]:
-        """Indices of the systems to analyse: all, or those of the marked and the worst pairs."""
+        """Indices of the systems to analyse: all systems or, if there are too many, a selection.
+
+        The selection has the systems of the marked pair and of the pairs whose sampled order is
+        wrong, or is most likely to be wrong.
+        """
         r = self.result
         pairs = [self.pair, r.worst_pair(self.x), *r.worst_pairs(MOST_SYSTEMS)]
         return sorted(r.few_systems(pairs, MOST_SYSTEMS))

@@ -219,8 +219,8 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
     """Return the lower and the upper end of a y axis for all curves.
 
-    Values beyond 1.25 times ``about``, or 1.25 times the largest absolute value of the first curve
-    if this is larger, are cut off.
+    Values beyond 1.25 times the larger of ``about`` and the first curve's largest absolute value
+    are cut off.
     """
 
     # Round up to 1, 2 or 5 times a power of ten, so that the axis seldom changes with a setting.

@@ -60,7 +60,10 @@ class Result:
     here: Curves
 
     def at_rank(self, metric: Metric) -> tuple[float, ...]:
-        """Return the values of a metric's curves at the chosen rank."""
+        """Return the exact metric, its expected sampled value and so on, at the chosen rank.
+
+        The values are those named in ``_PARTS``.
+        """
         place = self.question.metrics.index(metric)
         return tuple(float(part[place, 0]) for part in self.here)
 
@@ -126,7 +129,7 @@ def law(sampling: Drawing, rank: int) -> Floats:
 
 
 def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
-    """Return for each r in 1..n the probability, given the sampled rank, of a true rank up to r."""
+    """Return P(true rank <= r | sampled rank) for each r in 1..n."""
 
     def make() -> Floats:
         return frozen(np.minimum(np.cumsum(core_posterior(sampled_rank, sampling)), 1.0))

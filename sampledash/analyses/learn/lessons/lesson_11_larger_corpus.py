@@ -10,7 +10,8 @@ from sampledash.analyses.paper.wild import CUTOFFS, M, N, systems
 from sampledash.report.numbers import count, percent
 
 SIZES = (1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
-# The first two systems have another order on 1,000 images than on 5,000 images.
+# Systems in the picture. The printed metrics order the first two systems differently on 1,000
+# images and on 5,000 images.
 NAMES = ("VSRN BUTD", "CASC ResNet", "CSE ResNet")
 
 
