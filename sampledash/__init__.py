@@ -34,7 +34,7 @@ def __dir__() -> list[str]:
 
 class _Package(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute of the package, unless a submodule would hide a function of its name."""
+        """Set an attribute, unless a submodule would hide a public function of the same name."""
         if not (isinstance(value, ModuleType) and name in __all__):
             super().__setattr__(name, value)
 

@@ -21,23 +21,25 @@ def _chips() -> dict[str, tuple[str, bool]]:
 
 #: Menu label of a metric ("chip") -> metric name, and whether the metric uses the pages' cutoff k.
 CHIPS = Live(_chips)
-#: Answers to the question among which candidates the relevant items of a test were ranked.
+#: Menu of the candidates among which a test ranks its relevant items.
 CANDIDATES = ("Sampled negatives", "A sample of a larger corpus")
 METRIC = "Recall@k"  # default metric of pages that show a single metric
 
 
-#: Scheme named by old links to Explore. The page now draws from a catalogue of items instead.
+#: Scheme that only old links to the Explore page can choose: all items above the relevant item have
+#: the same weight, ω times that of an item below. The page's other draws by popularity are from a
+#: simulated catalogue, in which items have different weights.
 ODDS = "odds"
 #: Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
 SCHEMES = Live(
     lambda: {**{schemes.SCHEMES[x].label: x for x in schemes.usual_first()}, ODDS: "popularity"}
 )
-#: Argument of :func:`schemes.possible` for pages that simulate a catalogue and have no rank sets.
+#: Stands in for rank sets in :func:`schemes.possible`, on pages that simulate a catalogue of items.
 CATALOGUE = (SimpleNamespace(classes=True, mass_above=None, strata=None),)
 
 
 def offered(sets: Sequence[object] = ()) -> dict[str, schemes.Scheme]:
-    """Return label and name of the schemes that pages with, or without, such rank sets offer."""
+    """Map the label to the name of each scheme that a page with these rank sets offers."""
     return {schemes.SCHEMES[name].label: name for name in schemes.possible(sets)}
 
 
@@ -60,7 +62,7 @@ class Number:
         return count(value) if self.kind == "count" else gamma(value)
 
 
-#: Key of a number in the session and in the address -> label and range of its slider.
+#: Numbers that the user sets by sliders. The keys are also the names in links to pages.
 NUMBERS: dict[str, Number] = {
     "m": Number("m, negatives", 1, MOST),
     "n": Number("n, candidates", 2, 10**9),

@@ -13,11 +13,12 @@ from sampledash.analyses import theme
 from sampledash.types import Floats
 
 # Pixels: width of a plot, width of a letter, height of a line of text, gap between name and line.
-# The width is that of a phone. On a wider plot, a name covers a smaller share of the plot.
+# Names are placed for a plot as wide as a phone; on wider plots, they cover less of the lines.
 _WIDTH, _LETTER, _LINE, _GAP = 260, 7.6, 18, 6
 _PLACES = 60  # number of positions along the x axis at which a name is tried
-# A name is placed where it costs least. Costs of covering another name or leaving the plot, and of
-# standing one row of text away from the line; covering a piece of a line costs 1.
+# Each place for a name has a cost, and the place with the least cost is chosen. ``_BLOCKED`` is the
+# cost of covering another name or leaving the plot, and ``_FAR`` that of standing one row of text
+# away from the line. Covering a short piece of a line costs 1.
 _BLOCKED, _FAR = 100, 5
 _WRONG = 30  # cost of standing nearer to another line than to the named line
 
@@ -82,8 +83,8 @@ def names_at(
     costs = np.repeat([1, _BLOCKED], [boxes.shape[1] - len(upright), len(upright)])
     notes = []
     for y, name, color in zip(lines, names, colors, strict=True):
-        # A name begins or ends at a point of its line. It stands in the row of text above the point
-        # (row 0) or below it (row -1); names at the same x may need the rows beyond these.
+        # A name begins or ends at a point of its line. Row 0 is the row of text above this point,
+        # row -1 that below. If all names stand at the same x, rows 1 and -2 are tried too.
         places = np.flatnonzero(np.isfinite(y) if only is None else at == only)
         rows = (0, -1) if only is None else (0, -1, 1, -2)
         options = np.meshgrid(places, (True, False), rows, indexing="ij")
@@ -99,7 +100,8 @@ def names_at(
         near = np.fmin.reduce(away, axis=0, initial=60)[place]
         far = (row > 0) | (row < -1)
         cost = overlap.all(axis=0) @ costs + _BLOCKED * outside + _FAR * far - 0.1 * near
-        # If all names stand at the same x, a reader could take a name for that of a nearer line.
+        # If all names stand at the same x, avoid places where another line is nearer to the name,
+        # because a reader could take the name for that of the nearer line.
         own, there = np.abs(low + high / 2 - y[place]), np.array(lines)[:, place]
         nearer = np.nanmin(np.abs(low + high / 2 - there), axis=0) < own
         best = int(np.argmin(cost + _WRONG * (nearer & (only is not None))))

@@ -40,7 +40,11 @@ class Turns:
 
     @contextmanager
     def one(self, wait: Callable[[], object]) -> Iterator[None]:
-        """Hold the lock in a ``with`` block; until then, call ``wait``, which may raise to stop."""
+        """Hold the lock in a ``with`` block.
+
+        While another thread holds the lock, ``wait`` is called; an exception of ``wait`` ends the
+        waiting.
+        """
         me = get_ident()
         with self._changed:
             within = self._holder == me
@@ -130,11 +134,12 @@ class LruStore:
                 return self.get(key, make, wait)
 
 
-# Stores that all sessions share, and sizes of the stores of one session. The key True stands for
-# large results, such as values for every m, which take tens of MB with many systems.
+# ``_SHARED`` are the stores of all sessions; ``_OWN`` are the numbers of results in the stores of
+# each session. The key True is for large results, such as values for every m, which take tens of MB
+# with many systems.
 _SHARED = {True: LruStore(48), False: LruStore(512)}
-_OWN = {True: 6, False: 256}  # comparing 8 systems by one metric stores 160 small results
-_ALONE: dict[Any, Any] = {}  # holds the stores in scripts and tests, which have no session
+_OWN = {True: 6, False: 256}  # comparing 8 systems by a metric needs 160 small results
+_ALONE: dict[Any, Any] = {}  # stands in for the session in scripts and tests
 _sessions: list[Callable[[], MutableMapping[Any, Any]]] = [lambda: _ALONE]
 
 

@@ -79,11 +79,11 @@ def sliding(
         frames.append({"name": label, "data": moved, "traces": moving, "layout": head})
         places.append({"label": label, "method": "animate", "args": [[label], at_once]})
     fig.frames = frames
-    # All figures share the style, so the slider has a copy, which ``large`` may change.
+    # Copied, because all figures share ``styles``, and ``large`` changes the slider of one figure.
     slider = deepcopy(theme.styles(dark)["slider"])
     slider |= {"active": list(steps).index(begin), "steps": places}
     slider["currentvalue"]["prefix"], slider["pad"]["t"] = prefix, gap
-    # Plotly fits the margins, because labels change with the step and are larger on a projector.
+    # Let Plotly fit the margins: axis labels change with the step, and ``large`` enlarges them.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True, "title": heading(top, height)}
     fig.update_layout(sliders=[slider] * (len(steps) > 1), **fit)
     return fig
@@ -295,7 +295,10 @@ def slopes(
     pad = "\u2002\u2002"
 
     def side(x: float, values: Floats, head: str) -> list[Trace]:
-        """Return traces of ``head``, names and values, at the left (x = 0) or right (x = 1)."""
+        """Return traces of the heading ``head`` and of the systems' names and values.
+
+        They stand at the left of the chart if x = 0, at the right if x = 1.
+        """
         texts = [f"<b>{plain(s)}</b>  {percent(v)}" for s, v in zip(systems, values, strict=True)]
         names = scatter(
             "text",

@@ -12,7 +12,8 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Opened
 from sampledash.schemes import SCHEMES, Scheme
 
-# Option of ``Opened.read`` -> its default, in the order in which generated scripts give options.
+# Options of ``Opened.read`` and their defaults. Scripts that the dashboard writes for users give
+# the options in this order.
 OPTIONS = {x.name: x.default for x in list(signature(Opened.read).parameters.values())[1:]}
 
 

@@ -39,7 +39,8 @@ _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
 # Dash pattern of all lines that show exact values, computed on all items, and of no other lines.
 EXACT_DASH = "6px,4px"
-# Line style of the curves of each pin (earlier settings), by a sign that captions show for it.
+# Line styles of pinned curves, which are the curves for earlier settings. Captions show the keys,
+# such as ┅┅, which look like the lines.
 PINNED: dict[str, dict[str, Any]] = json.loads(_STYLES)["pinned"]
 
 

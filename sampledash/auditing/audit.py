@@ -1,6 +1,7 @@
-"""Audits of lists of negatives: they find faults, and how the negatives were drawn.
+"""Audits of lists of negatives: find faults, and find out how the negatives were drawn.
 
-:data:`FINDINGS` lists the possible findings, the worst first. A new kind of finding is a new row.
+:data:`FINDINGS` lists the faults that an audit looks for, the worst first. For a new check, add a
+row to this list.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,11 +33,16 @@ BINS = ("popularity_low", "popularity_high", "items", "drawn", "uniform", "unifo
 
 
 class Pool(NamedTuple):
-    """The number of items that are never drawn, and the number expected by chance."""
+    """Items that seem to be excluded from the draws.
+
+    ``never`` is the number of items that are never drawn, and ``expected`` is the number of such
+    items that is expected by chance.
+    """
 
     never: int
     expected: float
-    # First and last drawn item, in the order of labels, if the other items lie beyond; else None.
+    # Labels of the first and the last drawn item, if items are never drawn because their labels
+    # come before or after these two; otherwise None.
     ends: tuple[Any, Any] | None
 
 
@@ -49,9 +55,9 @@ class Audit:
     lists
         The lists, with items and instances as numbers; ``lists.lengths`` has the shape (P,).
     groups
-        For each distinct list, the rows that hold this list.
+        For each distinct list, the numbers of all lists that are equal to this list.
     repeated, holds_positive, holds_seen
-        Whether each draw repeats the draw before it, is the relevant item of its list, or is in the
+        Whether each draw is a duplicate in its list, is the relevant item of its list, or is in the
         history of its instance.
     seen_out
         Whether lists leave out the history of their instance, apart from a few faults.
@@ -120,11 +126,12 @@ class Audit:
 
     @property
     def scheme(self) -> Scheme | None:
-        """The sampling scheme of the draws; None if they are uneven, but not by popularity."""
+        """The sampling scheme of the draws; None if it is neither uniform nor by popularity."""
         if self.uneven and not self.fitted.popular:
             return None
         drawn = not self.fitted.popular, self.drawn != AGAIN
-        # The first scheme that fits is a scheme by popularity: schemes by strata come later.
+        # The scheme "strata" has the same two properties as "popularity-without-replacement", but
+        # comes later in ``SCHEMES``.
         known = ((name, x) for name, x in SCHEMES.items() if not x.varies)
         return cast(Scheme, next(name for name, x in known if (x.uniform, x.distinct) == drawn))
 
@@ -167,11 +174,14 @@ class Audit:
         return pd.DataFrame(rows, columns=["system", "exact", "claimed", "found"])
 
     def lists_with(self, draws: Flags) -> int:
-        """Return how many lists hold one of these draws."""
+        """Return how many lists hold at least one of the draws that are True in ``draws``."""
         return len(np.unique(self.lists.row[draws]))
 
     def at_an_end(self) -> int:
-        """Return how many relevant items come first, or last, or 0 if this may be by chance."""
+        """Return how many relevant items come first in their list with the negatives, or last.
+
+        Return the larger number, or 0 if both numbers may be due to chance.
+        """
         places, lengths = self.lists.places, self.lists.lengths
         counts = [] if places is None else [(places == end).sum() for end in (1, lengths + 1)]
         chance = np.mean(1 / (lengths + 1))
@@ -180,9 +190,10 @@ class Audit:
 
 
 class Finding(NamedTuple):
-    """A possible finding.
+    """A fault that an audit looks for.
 
-    ``of`` says which cases are counted (lists, items or draws), and ``count`` counts them.
+    ``count`` returns the number of lists, items or draws with this fault; ``of`` says which of the
+    three are counted.
     """
 
     name: str
@@ -213,7 +224,10 @@ FINDINGS = (
 
 
 def effects(audit: Audit, metric: object, rows: pd.DataFrame, claimed: Scheme) -> str:
-    """Return a sentence on the rows that :meth:`Audit.effect` returned."""
+    """Return a sentence that compares the metric for negatives drawn as claimed and as found.
+
+    ``rows`` is the result of :meth:`Audit.effect`.
+    """
     return say.effects(audit, metric, rows.to_dict("records"), SCHEMES[claimed].paper)
 
 
@@ -276,7 +290,7 @@ def audit(
     for place, part in enumerate(np.split(lists.item, np.cumsum(lists.lengths)[:-1])):
         same.setdefault(part.tobytes(), []).append(place)
     first = [rows[0] for rows in same.values()]
-    counts = np.isin(row, first)  # equal lists count once
+    counts = np.isin(row, first)  # whether a draw counts: of equal lists, only the first counts
     fair, excluded = counts & (popularity[lists.item] > 0), csr_array(lists.seen.shape)
     holds, left_out = [], []
     for marks in (lists.positive, lists.seen):
@@ -313,7 +327,7 @@ def audit(
 def _model(
     draws: Draws, popularity: Floats, labels: Any, known: bool, once: bool, alpha: float
 ) -> tuple[float, pd.DataFrame, Pool | None, Fitted]:
-    """Return the p-value of uniform draws, the deciles, the pool, and the weights of the draws."""
+    """Return the attributes ``uniform_p``, ``deciles``, ``pool`` and ``fitted`` of the audit."""
     fitted = fit(draws, popularity, once, alpha)
     uniform = (popularity > 0).astype(np.float64)
     p, deciles = _evenness(draws, popularity, once) if known else (np.nan, pd.DataFrame())
@@ -321,7 +335,8 @@ def _model(
         times = draws.lengths / np.maximum(draws.totals(uniform), 1)
         times = -np.log1p(-np.minimum(times, 1 - 1e-9)) if once else times
         fitted = fitted._replace(weights=uniform, times=times)
-    # Expected number of draws of each item (for draws without replacement: of its clock's rings).
+    # ``exp(-rings)`` is, for each item, the probability that no list holds the item (see
+    # :class:`Fitted`). With replacement, ``rings`` is the expected number of draws of the item.
     rings = fitted.weights * (fitted.times.sum() - draws.excluded.T @ fitted.times)
     drawn = np.bincount(draws.item, minlength=len(rings)) > 0
     never, expected = int((~drawn & (rings > 0)).sum()), float(np.exp(-rings[rings > 0]).sum())
@@ -337,9 +352,10 @@ def _model(
 
 
 def _evenness(draws: Draws, popularity: Floats, once: bool) -> tuple[float, pd.DataFrame]:
-    """Return the p-value of uniform draws, and a table of the tenths of the items.
+    """Test whether draws are uniform; return the p-value and a table of the numbers of draws.
 
-    The test is a χ² test of the numbers of draws from these tenths.
+    The table has a row for each tenth of the items, which are sorted by popularity. The test is a
+    χ² test of the numbers of draws from these tenths.
     """
     order = np.argsort(popularity, kind="stable")[(popularity == 0).sum() :]
     bins = np.array_split(order, int(np.clip(min(len(draws.row) // 5, len(order)), 1, 10)))

@@ -14,21 +14,27 @@ from sampledash.types import Floats, Ints
 
 
 class Lists(NamedTuple):
-    """Lists of negatives. Each list is a row; draws are sorted by row and, in a row, by item."""
+    """Lists of negatives, whose number in the order of the input is called their row.
+
+    ``row`` and ``item`` have an entry for each negative of each list, sorted by row and item.
+    """
 
     lengths: Ints
-    row: Ints  # row of each draw
+    row: Ints  # for each negative, the number of its list
     item: Ints
-    instance: Ints  # instance of each row
+    instance: Ints  # for each list, the number of its instance
     positive: csr_array  # rows × items: 1 for the relevant item, if it is known
     places: Ints | None  # position (from 1) of the relevant item among its negatives, if known
-    items: NDArray[Any]  # labels of the catalogue
+    items: NDArray[Any]  # labels of all items
     popularity: Floats | None  # number of interactions of each item
     seen: csr_array  # rows × items: 1 for items in the history of the instance
 
 
 def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places: Any) -> Lists:
-    """Return checked and numbered lists; ``train`` are the interactions of ``audit``."""
+    """Check the arguments of :func:`audit`, and return them as :class:`Lists`.
+
+    ``train`` is the argument ``interactions``.
+    """
     given = checks.several("negatives", negatives, "list of items")
     relevant = None if positives is None else _labels("positives", positives)
     parts = [checks.labels("negatives", part) for part in given]

@@ -16,8 +16,8 @@ _LISTS, _ITEMS, _SIZE, _TAKEN = 500, 400, 50, 20
 def example() -> Audit:
     """Return the audit of simulated lists, drawn by popularity^0.75; 25 lists have a fault."""
     rng, rows = np.random.default_rng(1), np.arange(_LISTS)[:, None]
-    # The items with the smallest exponential variables, whose rates are the weights, are a weighted
-    # sample without replacement.
+    # Weighted sampling without replacement: each item gets an exponential variable, whose rate is
+    # the item's weight, and the items with the smallest variables are taken.
     clocks = rng.exponential(size=(2, _LISTS, _ITEMS))
     taken = np.argsort(clocks[0] * np.arange(1, _ITEMS + 1))[:, :_TAKEN]
     weights = np.bincount(taken[:, 1:].ravel(), minlength=_ITEMS) ** 0.75
@@ -29,7 +29,10 @@ def example() -> Audit:
 
 
 def drawn(result: Audit, *, dark: bool = False) -> theme.Picture:
-    """Draw how often each tenth of the items was drawn, relative to uniform draws."""
+    """Draw how often items were drawn relative to uniform draws, a bar for each tenth of the items.
+
+    The tenths are by popularity.
+    """
     c, tenths, x = theme.look(dark), result.deciles, list(range(len(result.deciles)))
     times = tenths["drawn"] / tenths["uniform"]
     half = 1.96 * tenths["uniform_std"] / tenths["uniform"]

@@ -17,10 +17,10 @@ from sampledash.report.escape import system_name
 
 @dataclass(frozen=True)
 class Known:
-    """Exact means or ranges of means, and tests of metrics that are exact for all systems."""
+    """Exact means or ranges of means, and significance tests for metrics whose means are exact."""
 
     means: pd.DataFrame  # columns: metric, system, exact (NaN if unknown), low, high
-    # Columns: metric, better, worse, difference, interval, p, p_holm, paired.
+    # Significance tests. Columns: metric, better, worse, difference, interval, p, p_holm, paired.
     tests: pd.DataFrame
 
     def of(self, metric: Metric) -> pd.DataFrame:
@@ -30,7 +30,7 @@ class Known:
 
 
 def compute(source: Source, metrics: Sequence[Metric]) -> Known:
-    """Return the means, or ranges of the means, and the tests for all metrics and systems."""
+    """Return the systems' means, or ranges of the means, and the significance tests."""
     rows, tests = [], [pd.DataFrame()]
     for metric in metrics:
         for ranks in source.sets:
@@ -55,7 +55,7 @@ def sentence(known: Known, metric: Metric, k: int) -> str:
 
 
 def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
-    """Return sentences that say which metrics are exact; some are not, as ranks are unknown."""
+    """Return sentences on ranks that are unknown beyond k, and on which metrics are still exact."""
     exact = known.means.groupby("metric", sort=False)["exact"].count()
     open_metrics = [str(x) for x in metrics if exact[str(x)] < len(known.of(x))]
     return say.lists_end_early(k, open_metrics)

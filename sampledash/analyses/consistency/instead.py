@@ -43,12 +43,15 @@ class Priced:
         return {name: _mean_root(x["rmse"]) for name, x in self.by_design(budget).items()}
 
     def by_design(self, budget: int) -> dict[str, pd.DataFrame]:
-        """Return a table for each design that the ``budget`` allows, with a row per system."""
+        """Map each evaluation design that the ``budget`` allows to a table, a row per system."""
         errors = self.by_price[budget].errors.dropna()
         return {str(name): rows for name, rows in errors.groupby("design", sort=False)}
 
     def reached(self, budget: int, design: str, column: str) -> float:
-        """Return the mean of a design's column, "instances" or "scores", over the systems."""
+        """Return how many "instances" or "scores" a design uses, as a mean over the systems.
+
+        ``column`` is one of these two words.
+        """
         return float(self.by_design(budget)[design][column].mean())
 
 
@@ -57,9 +60,9 @@ def _mean_root(values: Any) -> float:
 
 
 def most_of(focus: Focus) -> int:
-    """Return the largest budget: the scores per instance that rank every candidate.
+    """Return the largest budget: a score for each negative of the instance with most negatives.
 
-    If the result at each m takes long to compute, the budget is at most the page's largest m.
+    If the result at each m takes long to compute, return the page's largest m instead.
     """
     if focus.result.protocol.design.by_class is not None:
         return focus.result.m_max
@@ -67,12 +70,12 @@ def most_of(focus: Focus) -> int:
 
 
 def ladder(focus: Focus, *budgets: int) -> list[int]:
-    """Return ``budgets`` and the budgets of the slider up to :func:`most_of`, increasing."""
+    """Return, in increasing order, ``budgets`` and the slider's budgets up to :func:`most_of`."""
     return sorted({*budgets, *(int(b) for b in BUDGETS if b <= most_of(focus))})
 
 
 def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = None) -> Priced:
-    """Return the results of all designs at each of the ``budgets``."""
+    """Return the results of all evaluation designs at each of the ``budgets``."""
     q, metric, most = focus.result.question, focus.metric, most_of(focus)
     for budget in budgets:
         if not 1 <= budget <= most:
@@ -91,7 +94,8 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
     for done, price in enumerate(budgets):
         if progress:
             progress(done / len(budgets))
-        # Above the slider's budgets, corrections are left out, because each fit would take seconds.
+        # Corrections are left out if the budget is larger than the slider's largest budget, because
+        # fitting each correction would then take seconds.
         corrected = price <= BUDGETS[-1] and by_rank
         options["corrections"] = CORRECTIONS if corrected else (SAMPLED,)
         make = partial(designs, metric, focus.sets, price, proxies=proxies, **options)
@@ -100,11 +104,11 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
     return Priced(by_price)
 
 
-# ------------------------------------------------------------------------------------------- words
+# ------------------------------------------------------------------------ sentences and tables
 
 
 def sentence(focus: Focus, priced: Priced, m: int) -> str:
-    """Return a sentence that compares the errors of the designs at the price of m negatives."""
+    """Return a sentence on the errors of evaluation designs that compute m scores per instance."""
     errors, whole = priced.error(m), _instances(focus)
     corrected = errors.keys() - {SAMPLED, FULL, STOPPED, BEST}
     best = min(corrected, key=errors.__getitem__, default=None)
@@ -138,7 +142,7 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
             return ["–"] * 5
         rows, off = known[design], _mean_root(known[design]["rmse"])
         errors = (bare_points(_mean_root(rows[x])) for x in ("bias", "standard_error"))
-        # A tied pair has no true order, so its chances are NaN.
+        # For a tied pair, which has no true order, the chance is NaN and is written as a dash.
         shown = "always" if chances[design] == 1 and not off else in_runs(chances[design])
         return [count(round(rows["instances"].mean())), *errors, bare_points(off), shown]
 
@@ -154,7 +158,10 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
 
 
 def snippet(focus: Focus, price: int) -> str:
-    """Return a runnable Python script that evaluates a user's scoring function at this price."""
+    """Return a runnable Python script that evaluates a user's scoring function.
+
+    ``price`` is the number of scores that the script computes per instance.
+    """
     size = min(max(int(ranks.n.max()) for ranks in focus.sets), _MOST_ITEMS)
     return template(Path(__file__).with_name("snippet.py.jinja")).render(
         metric=focus.metric, price=price, items=size, users=_instances(focus)
@@ -165,7 +172,10 @@ def snippet(focus: Focus, price: int) -> str:
 
 
 def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.Picture:
-    """Draw the error of each design over the price (scores per instance); mark ``budget``."""
+    """Draw the error of each evaluation design over the budget, in scores per instance.
+
+    The chosen ``budget`` is marked.
+    """
     c, budgets = theme.look(dark), [b for b in priced.by_price if b in BUDGETS]
     errors = pd.DataFrame({b: priced.error(b) for b in budgets}).T * 100
     names, colors, lines, data = [], [], [], []

@@ -71,7 +71,11 @@ def rank_edges(largest: int, *, top: bool) -> Ints:
 
 
 def rank_shares(sets: Sequence[RankSet], ties: Ties, *, top: bool = False) -> tuple[Ints, Floats]:
-    """Return :func:`rank_edges`, and each system's share of relevant items per bar, by edge."""
+    """Return a histogram of each system's ranks: the last rank and the height of each bar.
+
+    The last ranks are those of :func:`rank_edges`. The heights are shares of the system's relevant
+    items, with shape (bars, systems).
+    """
     edges = rank_edges(max(int(ranks.n.max()) for ranks in sets), top=top)
     up_to = np.column_stack([rank_distribution_at(ranks, edges, ties=ties) for ranks in sets])
     return edges, np.diff(up_to, axis=0, prepend=0.0)
@@ -119,7 +123,10 @@ def _over(
     names: Sequence[dict[str, Any]] = (),
     shapes: Sequence[dict[str, Any]] = (),
 ) -> theme.Picture:
-    """Return a figure of ``data`` over m; ``marks`` are the marks for a pair in :func:`curves`."""
+    """Return a figure of ``data`` over m, on which ``marks`` are drawn.
+
+    The marks are those of :func:`curves`: the page's m, and the m at which a pair changes order.
+    """
     at, wrong, flips = marks["at"], marks["wrong"], marks["flips"]
     c = theme.look(dark)
     pale = {"fillcolor": theme.faded(c.vermillion, 0.10), "yref": "paper"}
@@ -127,7 +134,7 @@ def _over(
     place = {"yref": "paper", "yanchor": "bottom", "font": {"color": c.vermillion, "size": 12}}
     ticks, triangles = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
     for m, after in zip_longest(ticks, ticks[1:], fillvalue=np.inf):
-        # A triangle is labelled with its m only if the next triangle is far enough to the right.
+        # Above each triangle stands its m, unless the next triangle is too near for the text.
         text = f"{count(m)}<br>▾" if after > 2.5 * m else "▾"
         triangles.append(theme.note(float(np.log10(m)), 1, text, **place))
     return theme.figure(
@@ -159,7 +166,11 @@ def curve(
 
 
 def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, dict[str, Any]]:
-    """Return values of m, means of shape (m, systems), and what to mark for the marked pair."""
+    """Return the values of m to draw, the systems' means at these m, and what to mark.
+
+    The means have shape (number of values of m, systems). Marked are the page's m, and for the
+    marked pair the m at which its sampled order changes and the ranges of m where it is wrong.
+    """
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
     i, j, truth = r.truths[x][focus.pair]
@@ -173,7 +184,10 @@ def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, dict[str, Any]]:
 
 
 def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
-    """Draw metric number ``x`` of ``systems`` over m, and the flips of the marked pair."""
+    """Draw metric number ``x`` of ``systems`` over m.
+
+    The values of m at which the sampled order of the marked pair changes are marked.
+    """
     r = focus.result
     exact = r.exact[systems, x]
     grid, means, marks = _over_m(focus, x)
@@ -368,7 +382,10 @@ def chances(
 
 
 def differences(rows: pd.DataFrame, *, dark: bool = False) -> theme.Picture:
-    """Draw each pair's exact difference and interval, from rows of ``comparison.significance``."""
+    """Draw each pair's exact difference with its confidence interval.
+
+    ``rows`` are from ``comparison.significance``.
+    """
     c, ends = theme.look(dark), rows["interval"].tolist()
     colors = [c.green if low > 0 or high < 0 else c.orange for low, high in ends]
     title = "difference on all items, better − worse (percentage points)"
@@ -397,7 +414,7 @@ def _rows(
     xaxis: dict[str, Any],
     **layout: Any,
 ) -> theme.Picture:
-    """Return a plot with a row for each pair: a dot at the value, over a bar from end to end.
+    """Return a plot with a row for each pair: a dot at its value, over a bar between its ``ends``.
 
     ``colors`` maps the names of dot and bar to their colours; ``texts`` are the values as text.
     """
@@ -462,7 +479,7 @@ class MeanLaw:
     mass: Floats | None = None
 
     def between(self, edges: Floats) -> Floats:
-        """Return the probability of a mean in each bin; ``edges`` are the limits of the bins."""
+        """Return the probability that the mean lies in each bin with these ``edges``."""
         if self.values is None or self.mass is None:
             spread = max(self.std, 1e-300) * math.sqrt(2)
             return np.diff([math.erf((float(edge) - self.mean) / spread) / 2 for edge in edges])

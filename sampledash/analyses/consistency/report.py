@@ -14,12 +14,13 @@ from sampledash.rank_sets import RankSet
 from sampledash.report.html import exact_report, html_report
 from sampledash.report.numbers import count
 
-# If all systems together have more ranks, the report omits the tests, which resample instances.
+# The report omits the significance tests, which resample instances, if all systems together have
+# more ranks than this.
 MOST_TESTED = 50_000
 
 
 def report(focus: Focus) -> str:
-    """Return the content of the page as an HTML document with a white background."""
+    """Return the content of the Consistency page as an HTML document with a white background."""
     r, systems = focus.result, focus.result.drawn(focus.pair)
     every, pairs = range(len(r.metrics)), r.few_pairs()
     few = "" if len(pairs) == r.pairs else f", the {len(pairs)} worst of {count(r.pairs)}"
@@ -45,13 +46,16 @@ def report(focus: Focus) -> str:
 
 
 def exact(source: Source, metrics: Sequence[Metric], known: cut.Known) -> str:
-    """Return the content of the page for lists that end early as an HTML document."""
+    """Return an HTML document with the results for ranks that are unknown beyond a cutoff."""
     tables, k = {"Means": known.means, "Over instances": known.tests}, source.largest_cutoff or 0
     return exact_report(source.name, source.python, source.sets, metrics, tables, k)
 
 
 def anew(sets: tuple[RankSet, ...], metrics: list[str], **inputs: Any) -> str:
-    """Return a report made from the inputs that another report holds, for a single user."""
+    """Compute a report again, from the inputs that an earlier report holds.
+
+    The results are cached for all users, so call this only in a process with a single user.
+    """
     source = Source(sets, inputs["source"], bundled=True, python=inputs["python"])
     parsed = tuple(map(parse_metric, metrics))
     if "m" not in inputs:

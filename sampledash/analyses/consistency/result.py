@@ -37,7 +37,7 @@ SEED = 1  # seed for resampling the instances in significance tests
 
 @dataclass(frozen=True)
 class Question:
-    """The checked settings on which all results of the page depend."""
+    """The validated settings of the Consistency page, on which all its results depend."""
 
     source: Source
     metrics: tuple[Metric, ...]
@@ -70,7 +70,7 @@ class Question:
         return self.source.bundled
 
     def orders(self, progress: Progress | None = None) -> Orders:
-        """Return the sampled order of the systems at every m; if :attr:`fits`, only at a few m."""
+        """Return the sampled order of the systems at every m, or at a few m if :attr:`fits`."""
         m_max, m_values = where_to_look(self.sets, self.m, self.protocol)
         q: Any = self.metrics, self.sets, m_max, self.protocol
         return memory.orders(*q, shared=self.shared, progress=progress, m_values=m_values)
@@ -82,31 +82,41 @@ class Question:
 
     @remembered
     def verdict_at(self, m: int) -> dict[str, list[Any]]:
-        """Return the columns of the verdict on each pair at this m, metric by metric."""
+        """Return the verdicts at this m: for each metric and pair, whether the order is right.
+
+        The result maps the column names of the table of verdicts to lists.
+        """
         q = self.metrics, self.sets, m, self.protocol
         return verdict_at_m(self.orders(), *q, self.exact())
 
 
 @dataclass(frozen=True)
 class Result(Pairs):
-    """Results of the page. A pair of systems is referred to by its index in ``ends``."""
+    """Results of the Consistency page. Methods name a pair of systems by its index in ``ends``."""
 
     question: Question
 
     def few_pairs(self, *marked: int) -> list[int]:
-        """Return all pairs or, if there are too many, the ``marked`` and the worst pairs."""
+        """Return all pairs or, if there are too many, the ``marked`` pairs and the worst pairs.
+
+        In the worst pairs, the sampled order is wrong, or is most likely to be wrong.
+        """
         if self.pairs <= MOST_PAIRS:
             return list(range(self.pairs))
         return list(dict.fromkeys([*marked, *self.worst_pairs(MOST_PAIRS)]))
 
     def few_systems(self, pairs: Sequence[int], most: int) -> list[int]:
-        """Return all systems or, if they are too many, the first ``most`` that are in ``pairs``."""
+        """Return all systems or, if they are too many, the first ``most`` systems in ``pairs``."""
         if len(self.systems) <= most:
             return list(range(len(self.systems)))
         return list(dict.fromkeys(end for pair in pairs for end in self.ends[pair]))[:most]
 
     def drawn(self, pair: int) -> list[int]:
-        """Return the systems to draw: all, or those of ``pair`` and of the worst pairs."""
+        """Return the systems to draw: all systems or, if there are too many, a selection.
+
+        The selection has the systems of ``pair`` and of the pairs whose sampled order is wrong, or
+        is most likely to be wrong.
+        """
         return self.few_systems([pair, *self.worst_pairs(MOST_PAIRS)], MOST_CURVES)
 
     def std_of(self, sets: Sequence[RankSet]) -> Floats:
@@ -129,7 +139,7 @@ class Result(Pairs):
 
 
 def compute(question: Question, progress: Progress | None = None) -> Result:
-    """Return the results of the page, whose orders of systems, means and verdict are cached."""
+    """Return the results of the Consistency page; the results that take long are cached."""
     orders, exact = question.orders(progress), question.exact()
     q = question
     more = q.verdict_at(q.m), q.source.name, q.source.python
@@ -146,12 +156,12 @@ class Focus:
 
     @property
     def metric(self) -> Metric:
-        """The metric in focus."""
+        """The metric that the tabs of the page analyse."""
         return self.result.metrics[self.x]
 
     @property
     def tile_pairs(self) -> list[int]:
-        """Pairs in the tile map: all pairs, or the worst pairs and the marked pair."""
+        """Pairs in the tile map: the pairs of :meth:`Result.few_pairs`, and the marked pair."""
         pairs = self.result.few_pairs()
         return pairs if self.pair in pairs else [*pairs, self.pair]
 
@@ -162,7 +172,11 @@ class Focus:
 
     @cached_property
     def systems(self) -> list[int]:
-        """Indices of the systems to analyse: all, or those of the marked and the worst pairs."""
+        """Indices of the systems to analyse: all systems or, if there are too many, a selection.
+
+        The selection has the systems of the marked pair and of the pairs whose sampled order is
+        wrong, or is most likely to be wrong.
+        """
         r = self.result
         pairs = [self.pair, r.worst_pair(self.x), *r.worst_pairs(MOST_SYSTEMS)]
         return sorted(r.few_systems(pairs, MOST_SYSTEMS))
@@ -174,7 +188,10 @@ class Focus:
 
     @cached_property
     def pairs(self) -> list[int]:
-        """Pairs of ``systems``: the marked pair, then those with the smallest chances first."""
+        """Pairs of ``systems``: the marked pair, then the others.
+
+        The others are sorted by the chance that a run shows their true order, smallest first.
+        """
         every = [self.result.ends.index(ends) for ends in combinations(self.systems, 2)]
         chances = np.nan_to_num(self.result.chances[self.x], nan=1.0)
         return sorted(every, key=lambda p: (p != self.pair, chances[p]))
@@ -191,7 +208,7 @@ class Focus:
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Cache key: equal only if question, metric, m and analysed systems are equal."""
+        """Cache key: it holds the page's settings, the metric, m and the analysed systems."""
         return self.result.question.key, self.x, self.result.m, *self.systems
 
     @property
@@ -200,13 +217,16 @@ class Focus:
         return self.result.question.shared
 
     def rows(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of ``pairs``, in this order, of a table with columns better and worse."""
+        """Return the rows of a table in the order of :attr:`pairs`.
+
+        The columns ``better`` and ``worse`` of the table name the two systems of a pair.
+        """
         named = list(map(frozenset, zip(table["better"], table["worse"], strict=True)))
         names = (frozenset(self.result.names(pair)) for pair in self.pairs)
         return table.iloc[[named.index(pair) for pair in names]]
 
     def tests(self, progress: Progress | None = None) -> pd.DataFrame:
-        """Return significance tests of the pairs' differences by the exact metric."""
+        """Return a significance test for each pair's difference in the exact metric."""
         sets, protocol = self.sets, self.result.question.protocol
         options: dict[str, Any] = {"ties": protocol.ties, "weighting": protocol.weighting}
 
@@ -241,7 +261,7 @@ class Focus:
 
     @remembered
     def one_lists(self) -> tuple[OneList, OneList]:
-        """Return the distributions of both means of the marked pair in one run.
+        """Return the distribution of each system's mean in one run, for the marked pair of systems.
 
         In this run, all instances share one list of negatives.
         """
@@ -258,7 +278,8 @@ class Focus:
         """Return values of m for a picture, and each pair's chances of the true order at these m.
 
         For the first ``MOST_OVER_M`` pairs, the values include the m from which the chance of the
-        pair is at least ``probability``, and m - 1. There, chances of other pairs may be NaN.
+        pair is at least ``probability``, and m - 1. Chances of other pairs at these two m are not
+        computed, but NaN, unless the two m are also among the values for all pairs.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
@@ -293,7 +314,7 @@ class Focus:
         return negatives.merge(instances, on=["better", "worse"])
 
     def plan(self, probability: float) -> pd.DataFrame:
-        """Return a table of :meth:`needed` negatives and instances by metric and pair."""
+        """Return the tables of :meth:`needed` for all metrics, joined in one table."""
         correction = str(self.result.question.protocol.correction)
         tables = [
             replace(self, x=x).needed(probability).assign(metric=str(metric))
@@ -348,7 +369,7 @@ class Focus:
     def seen(self, values: Floats) -> pd.DataFrame:
         """Return each pair's share of simulated runs with the true order, and the exact chance.
 
-        ``values`` is as in :meth:`runs`.
+        ``values`` holds the mean metrics in each simulated run: shape (systems, runs, metrics).
         """
         rows, r, of = [], self.result, dict(zip(self.systems, values, strict=True))
         for x, metric in enumerate(r.metrics):

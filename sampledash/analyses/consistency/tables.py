@@ -17,7 +17,8 @@ Bounds = Mapping[int, tuple[float, float]]
 def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
     """Return a table of the chance that one run shows the true order, by pair and metric.
 
-    The first columns hold the metric in focus, and ``bounds``: the chance if negatives are shared.
+    The metric in focus comes first. The column "if shared", made from ``bounds``, is the chance for
+    this metric if both systems are ranked among the same negatives.
     """
     r, x = focus.result, focus.x
     columns = {"Pair": [r.label(pair, system_name) for pair in pairs]}
@@ -30,7 +31,10 @@ def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
 
 
 def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
-    """Return a table to download: unrounded chances by pair and metric, and known ``bounds``."""
+    """Return a table to download: the unrounded chance of the true order, by metric and pair.
+
+    The columns "low" and "high" hold the ``bounds`` of the pairs that have bounds.
+    """
     columns = ["metric", "correction", "better", "worse", "probability"]
     table = focus.result.verdict[columns].copy()
     if bounds:
@@ -61,8 +65,8 @@ def significance(tests: pd.DataFrame) -> pd.DataFrame:
 def plan(focus: Focus, needed: pd.DataFrame, probability: float) -> pd.DataFrame:
     """Return a table of how many negatives, or how many instances, each pair needs.
 
-    With the number in ``needed``, one run shows the true order with this ``probability``. The table
-    also has the chance at the current numbers.
+    With either number, one run shows the pair's true order with this ``probability``. The column
+    "Chance now" is for the current numbers of negatives and instances.
     """
     r = focus.result
     columns = {
@@ -81,7 +85,7 @@ def first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
-    """Return a table of each system's mean ± standard deviation in ``made`` runs, and exact."""
+    """Return a table of each system's mean ± standard deviation, from ``made`` runs and exactly."""
     rows = first(table, metric)
     columns = {
         "Metric": rows["metric"],
@@ -125,7 +129,10 @@ def means(focus: Focus, table: pd.DataFrame, what: str, most: int) -> pd.DataFra
 
 
 def flips(focus: Focus, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the m at which the order of each pair changes; metric and pair in focus come first."""
+    """Return a table of the m at which the sampled order of each pair changes.
+
+    The rows of the metric and of the pair in focus come first.
+    """
     first_system, second_system = focus.result.names(focus.pair)
     marked = (table["first"] == first_system) & (table["second"] == second_system)
     rows = table.iloc[np.lexsort((~marked, table["metric"] != str(focus.metric)))]

@@ -40,7 +40,7 @@ def flip_list(text: str) -> str:
 
 
 def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False) -> str:
-    """Return the text of a pair's tile: sign, state, and the m from which its order is right.
+    """Return the text of a pair's tile: sign, state, and the m from which the order is right.
 
     If ``right_from`` is None, the text says "not by ``m_max``". If ``narrow``, the state is left
     out.
@@ -117,7 +117,10 @@ def needed(value: int) -> str:
 
 
 def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:
-    """Return a sentence on the m at which the marked pair changes order by metric number ``x``."""
+    """Return a sentence on the m at which the marked pair's order changes, by metric number ``x``.
+
+    ``name`` formats the names of the systems.
+    """
     r = focus.result
     i, j, _ = r.truths[x][focus.pair]
     right = r.rights[x, focus.pair]

@@ -1,1 +1,1 @@
-"""Results, pictures and texts of the Correct page, if its input is a metric to be corrected."""
+"""Results, pictures and texts of the Correct page for a metric that the user wants to correct."""

@@ -20,7 +20,8 @@ from sampledash.readers.files import example
 from sampledash.report.numbers import count, gamma, short_count
 from sampledash.types import Floats, Ints
 
-# Number of dots on the curve of a vector; on the logarithmic axis, more dots would touch.
+# Number of corrected values that :func:`vector` marks by dots. Further dots would touch, because
+# the axis is logarithmic.
 _DOTS = 20
 # Smallest value that ``tradeoff`` draws, in percent. Smaller values would stretch the log axis.
 _FLOOR = 1e-3
@@ -66,7 +67,8 @@ def vector(
         data.append(theme.curve(*theme.steps(shown, y), line, str(recipe)))
     dots = {"size": 5, "color": line["color"]}
     data.append(theme.dots(shown[:_DOTS], y[:_DOTS], dots, hoverinfo="skip"))
-    # The y axis fits the vector in focus, which would look flat beside the huge values of others.
+    # The y axis fits the vector in focus. Its line would look flat if the axis fitted the other
+    # corrections' vectors, whose values can be huge.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
     # The end of the x axis is rounded up, so that the axis does not change with every m.
@@ -86,13 +88,14 @@ def risks(
 ) -> theme.Picture:
     """Draw the root mean squared error of each correction as a bar, whose opaque part is the bias.
 
-    ``errors`` holds squared bias and variance for one draw; a mean is over ``instances`` draws.
+    ``errors`` holds squared bias and variance for one draw. The error is that of a mean over
+    ``instances`` draws, so the variance is divided by this number.
     """
     rows = list(errors)
     bias2, variance = 1e4 * np.array(list(errors.values())).T
     variance = variance / instances
     bias, error = np.sqrt(bias2), np.sqrt(bias2 + variance)
-    # Largest value on the axis: the bar of a huge error is cut off, so that others stay visible.
+    # The axis ends here. The bar of a huge error is cut off, so that the other bars stay visible.
     end = max(min(float(error.max()), 2 * float(bias.max()) + 1e-5), 1e-5)
     colors = [theme.correction_line(x.name, dark)["color"] for x in rows]
     beside = {"xanchor": "left", "yanchor": "bottom", "yshift": 7}
@@ -127,7 +130,9 @@ def tradeoff(
     marks: Mapping[str, float],
     dark: bool = False,
 ) -> theme.Picture:
-    """Draw bias (solid) and standard deviation of the mean (dotted) over γ, m, n or |D|.
+    """Draw bias (solid) and standard deviation (dotted) of a mean corrected metric.
+
+    The x axis is γ, m, n or the number of instances |D|.
 
     Section 5.5 of Krichene & Rendle discusses this trade-off. ``x`` must increase, even for γ,
     whose axis runs from large to small. ``marks`` maps the text of each vertical line to its x.
@@ -212,12 +217,13 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 
 
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
-    """Return the ends of a y axis for all curves.
+    """Return the lower and the upper end of a y axis for all curves.
 
-    Values beyond 1.25 times ``about``, or the peak of the first curve, are cut off.
+    Values beyond 1.25 times the larger of ``about`` and the first curve's largest absolute value
+    are cut off.
     """
 
-    # Round up to 1, 2 or 5 times a power of ten, so that the axis seldom changes.
+    # Round up to 1, 2 or 5 times a power of ten, so that the axis seldom changes with a setting.
     def room(beyond: float) -> float:
         beyond = max(beyond, about / 20)
         decade = 10.0 ** np.floor(np.log10(beyond)) if beyond > 0 else 0.0
@@ -255,7 +261,8 @@ def movielens_curves(
     flips = sorted({x for i, j in pairs for x in orders.flips(i, j, 0) if x <= result.MOVIELENS_M})
     wrong = np.any([orders.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
     known = orders.m_values[keep]
-    # A fitted correction has results at few m: replace each m of the grid by the next such m.
+    # A fitted correction has results only at few m: replace each m of the grid by the next m that
+    # has results.
     wanted = np.searchsorted(known, m_grid(result.MOVIELENS_M, [m, *flips]))
     grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
     right = ((sets[i].system, sets[j].system, orders.right_from(i, j, 0)) for i, j in pairs)

@@ -59,7 +59,7 @@ INSTANCES = np.geomspace(1, 10**6, 7)
 SPECTRUM_GAMMAS, SPECTRUM_MS = (1.0, 0.1, 0.01, 0.001, 1e-6), (10, 30, 100, 300, 1000)
 
 MOVIELENS = "movielens-xyz"
-MOVIELENS_M = 2_000  # largest m in the MovieLens picture, and for corrections on MovieLens
+MOVIELENS_M = 2_000  # largest m that is drawn, or computed with a fitted correction, on MovieLens
 
 Point = tuple[Correction, Sampling]
 
@@ -71,7 +71,10 @@ class Prior(NamedTuple):
     custom: bytes = b""  # the user's weights of the ranks 1, 2, ... as float64; empty if none
 
     def weights(self, n: int) -> Floats | None:
-        """Return weights of the ranks 1..n (the user's are stretched), or None if uniform."""
+        """Return the weights of the ranks 1..n, or None if they are uniform.
+
+        The user's weights, which may be for another n, are stretched to n ranks.
+        """
         return resize_prior(np.frombuffer(self.custom), n) if self.custom else _named(self.name, n)
 
 
@@ -103,7 +106,10 @@ def stretched(sets: list[RankSet], n: int) -> Floats:
 def fitted(
     metric: Metric, recipe: Correction, sampling: Sampling, prior: Prior
 ) -> tuple[Fit, float, float]:
-    """Return a fit, and its squared bias and variance for one draw, averaged over the prior."""
+    """Return the fitted correction, and its squared bias and variance for one draw.
+
+    Bias and variance are averaged over the prior distribution of the true rank.
+    """
 
     def make() -> tuple[Fit, float, float]:
         weights = prior.weights(sampling.n)
@@ -116,7 +122,7 @@ def fitted(
 
 @dataclass(frozen=True)
 class Question:
-    """The checked settings on which all results of the page depend."""
+    """The validated settings on which all results for a corrected metric depend."""
 
     metric: Metric
     sampling: Sampling
@@ -164,7 +170,7 @@ def check(
     chosen: Mapping[str, Any],
     custom: Callable[[int], Floats] | None = None,
 ) -> Question:
-    """Check the settings and return them as a question; raise ValueError if invalid.
+    """Check the settings and return them as a :class:`Question`; raise ValueError if invalid.
 
     ``k`` is the cutoff of metrics that have one, and ``weight`` is γ.
     ``chosen`` are settings of ``OFFERED``; ``custom(n)`` returns the user's weights of the ranks.
@@ -201,7 +207,10 @@ def check(
 
 
 class Tradeoff(NamedTuple):
-    """Curves of bias and standard deviation of a corrected mean over γ, m, n or |D|, as shares."""
+    """Curves of bias and standard deviation of a mean corrected metric, as shares (0 to 1).
+
+    The curves are over γ, m, n or the number of instances |D|.
+    """
 
     recipe: Correction
     label: str
@@ -210,7 +219,10 @@ class Tradeoff(NamedTuple):
 
 
 def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tradeoff]]]:
-    """Return for each x axis (γ, m, n, |D|) the values of x, and :class:`Tradeoff` curves."""
+    """Return curves over γ, over m, over n, and over the number of instances |D|.
+
+    The result maps the symbol of an x axis to the values of x and to :class:`Tradeoff` curves.
+    """
     s, plain = q.sampling, Correction()
     without = s.design.distinct
     gammas = sorted({*GAMMAS, *([q.gamma] if q.gamma >= min(GAMMAS) else [])})
@@ -250,10 +262,11 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
 
 
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
-    """Return, for each γ or m, a label and the shares of a metric that a correction recovers.
+    """Return how much of a metric the bias-variance correction recovers, for several γ or m.
 
-    A metric is a sum of polynomials of the rank (:mod:`sampledash.spectral`); entry j of the shares
-    is for the polynomial of degree j.
+    A metric is a sum of orthogonal polynomials of the rank. For each γ (or each m, if ``over_m``),
+    return a label and an array; entry j is the recovered share of the polynomial of degree j. See
+    :func:`sampledash.spectral.retained`.
     """
     if over_m:
         most = s.n - 1 if s.design.distinct else max(SPECTRUM_MS)
@@ -264,11 +277,12 @@ def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Flo
 
 
 def movielens_orders(metric: Metric, recipe: Correction) -> tuple[Orders, list[tuple[int, int]]]:
-    """Return the MovieLens systems' sampled orders, and their pairs, better system first.
+    """Return the sampled orders of the MovieLens systems, and the pairs of systems to compare.
 
     The protocol is that of Krichene & Rendle: negatives are drawn without replacement, while the
     correction is fitted for draws with replacement. The orders are those at every m, or at few m if
-    ``recipe`` is fitted. A pair is the indices of two systems with different exact values.
+    ``recipe`` is fitted. A pair holds the index of the better system, then that of the worse.
+    Systems with equal exact values are not paired.
     """
     options: Options = {"scheme": "without-replacement", "fit_scheme": "with-replacement"}
     sets, protocol = example(MOVIELENS), Protocol.of({**options, "correction": recipe})

@@ -27,7 +27,7 @@ def _power(value: float) -> str:
 
 
 def root(square: float) -> str:
-    """Return, as text for a bar, the square root of a squared bias or a variance given in (%)²."""
+    """Format the square root of a squared bias or a variance; both are squares of percentages."""
     value = float(np.sqrt(square))
     if value >= 1000:
         return _power(value)
@@ -38,7 +38,7 @@ say = Sentences(_HERE / "words.jinja", size=size, SAME=SAME)
 
 
 def risks(errors: Mapping[Correction, tuple[float, float]], instances: int) -> str:
-    """Return, for a screen reader, bias and standard deviation of the mean with each correction."""
+    """Return, for a screen reader, bias and standard deviation of each mean corrected metric."""
     return say.risks([(x, b**0.5, (v / instances) ** 0.5) for x, (b, v) in errors.items()])
 
 

@@ -1,1 +1,1 @@
-"""Results and pictures of the Correct page, if its input is sampled ranks or a printed table."""
+"""Results and pictures of the Correct page for sampled ranks and for printed tables."""

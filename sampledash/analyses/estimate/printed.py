@@ -28,7 +28,7 @@ PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # metrics in the example of a pr
 
 @memory.once
 def example_table() -> str:
-    """Return an example of a printed table: expected sampled metrics of X, Y and Z, as text."""
+    """Return, as text, a printed table: the expected sampled metrics of the systems X, Y and Z."""
     lines = [", ".join(["system", *PRINTED])]
     for ranks in example(DATA):
         drawn: Any = {"m": 100, "scheme": "without-replacement"}
@@ -81,7 +81,8 @@ class TableQuestion(NamedTuple):
 
         If i = j, return the range of the metric of the system in row i.
 
-        With a ``shape`` of the rank distributions, return None if a row contradicts the shape.
+        A ``shape`` is an assumption on the distributions of the true ranks; return None if a row of
+        the table contradicts the shape.
         """
         if i != j:
             spans = [self.span(place, place, shape) for place in (i, j)]
@@ -99,7 +100,7 @@ class TableQuestion(NamedTuple):
         key = ("table", self.metric, repr(row), shape, s, self.instances)
         make_or_none = partial(allowed.unless_contradicted, shape, make)
         span = memory.cached(key, make_or_none, shared=False)
-        # With few instances, the range computed for a shape can exceed the range for any shape.
+        # With few instances, the range for a shape can exceed the range for any shape: cut it.
         return span if shape is None or span is None else narrowed(span, self.span(i, i, None))
 
     def point(self, i: int) -> TableEstimate:

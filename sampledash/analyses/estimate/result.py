@@ -44,7 +44,7 @@ _ROUNDING = 1e-9  # tolerance for rounding errors when values are compared with 
 
 
 def plainer() -> list[str]:
-    """Return the estimators that are valid even if the drawn negatives decide m.
+    """Return the estimators that are valid even if m depends on the drawn negatives.
 
     Estimators with the strongest assumptions come first.
     """
@@ -72,8 +72,8 @@ class Row(NamedTuple):
     value: float | None = None  # estimate of the exact value: the mean of ``readings``
     exact: float | None = None
     interval: Range | None = None  # confidence interval of an estimate from a printed table
-    # If it is unknown how m was set: an estimate if m was set beforehand, and an estimate if the
-    # drawn negatives decided m. Otherwise a single estimate.
+    # Estimates of the exact value. There is a single estimate or, if it is unknown how m was set,
+    # an estimate for m set beforehand and an estimate for m that depends on the drawn negatives.
     readings: tuple[float, ...] = ()
 
 
@@ -103,7 +103,7 @@ class Question:
 
     @property
     def readings(self) -> tuple[Question, ...]:
-        """The question with each possible assumption on how m was set (``READINGS``)."""
+        """These settings with each possible assumption on how m was set (``READINGS``)."""
         if all(len(ranks.readings) == 1 for ranks in self.sets):
             return (self,)
         return tuple(
@@ -126,7 +126,10 @@ class Question:
         return [name for name in offered if together or name != TOGETHER]
 
     def values(self, place: int, method: str) -> list[float]:
-        """Return the estimates of system number ``place``, one for each of :attr:`readings`."""
+        """Return the estimates of the exact metric of system number ``place``.
+
+        There is an estimate for each possible assumption on how m was set (:attr:`readings`).
+        """
         return [question._value(place, method) for question in self.readings]
 
     def _value(self, place: int, method: str) -> float:
@@ -138,10 +141,10 @@ class Question:
         return self.cached((asked, ranks), lambda: point(self.metric, ranks, asked))
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
-        """Return the range of a metric (of system i if i = j), or of the difference of i and j.
+        """Return the range of system i's exact metric if i = j, otherwise of its difference to j's.
 
-        With a ``shape`` of the rank distributions, return None if the samples contradict the shape,
-        or if m may depend on the drawn negatives.
+        A ``shape`` is an assumption on the distributions of the true ranks. With a shape, return
+        None if the samples contradict the shape, or if m may depend on the drawn negatives.
         """
         ranks, other = self.sets[i], self.sets[j]
 
@@ -153,7 +156,7 @@ class Question:
             return None
         key = shape, ranks, other
         span = self.cached(key, lambda: allowed.unless_contradicted(shape, make))
-        # With few ranks, the range computed for a shape can exceed the range for any shape.
+        # With few ranks, the range computed for a shape can exceed the range for any shape: cut it.
         if shape is None or span is None:
             return span
         return narrowed(span, self.span(i, j, None))
@@ -201,7 +204,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Result(Generic[Q]):
-    """Results of the Correct page: rows of systems, rows of pairs, notes, and the verdict."""
+    """Results of the Correct page for sampled ranks or for a printed table.
+
+    Each entry of ``rows`` is a system, and each entry of ``pairs`` is a pair of systems.
+    """
 
     question: Q
     rows: tuple[Row, ...]
@@ -326,7 +332,7 @@ def estimates(result: Result[Question]) -> pd.DataFrame:
 
 
 def offered(q: Question) -> dict[str, tuple[Question, str]]:
-    """Map the label of each valid estimate to the question and the estimator that give it."""
+    """Map the label of each valid estimate to the settings and the estimator that give it."""
     if len(q.readings) == 1:
         return {name: (q, name) for name in q.methods}
     both = list(zip(q.readings, READINGS, strict=True))
@@ -334,7 +340,10 @@ def offered(q: Question) -> dict[str, tuple[Question, str]]:
 
 
 def pair_ranges(result: Result[Question]) -> pd.DataFrame:
-    """Return a table of the range of each pair's difference, for any shape and for ``FALLING``."""
+    """Return a table of the range of each pair's exact difference, without and with an assumption.
+
+    The assumption is that no rank is rarer than the next worse rank.
+    """
     drawn = {ranks.system: ranks for ranks in result.question.sets}
     return pd.DataFrame(
         {"first": pair.name, "second": pair.other, "assumption": name, "low": span[0]}

@@ -21,7 +21,7 @@ say = Sentences(Path(__file__).with_suffix(".jinja"))
 _MORE_DIGITS = (1, 2)  # numbers of additional decimals that a table could print
 _CUTOFFS = (1, 2, 3, 5, 10, 20, 50)  # cutoffs of additional recalls that a table could print
 _DECIMALS = 4  # decimals of these recalls
-_MORE = 1.5  # least ratio of a larger m to the m of the table
+_MORE = 1.5  # a larger m is tried if it is more than this many times the m of the printed table
 _MOST_M = 2_000  # largest m that is tried, because a range at a larger m takes over a second
 
 
@@ -35,7 +35,7 @@ class Larger(NamedTuple):
 
 
 def larger_tables(q: TableQuestion) -> Iterator[Larger]:
-    """Yield tables that would say more than the printed table."""
+    """Yield tables with more decimals, more cutoffs or a larger m than the printed table."""
     m, n = q.sampling.m, q.sampling.n
     for digits in _MORE_DIGITS:
         yield Larger(say.digits(digits), digits, [], m)
@@ -53,9 +53,10 @@ def larger_tables(q: TableQuestion) -> Iterator[Larger]:
 def options(q: TableQuestion, report: Progress) -> pd.DataFrame:
     """Return how many pairs of systems each of :func:`larger_tables` would decide.
 
-    The numbers in a larger table are predicted from the printed table. The columns are ``printed``
-    (the label of the larger table) and three numbers of pairs: ``pairs`` in all, ``decided``, and
-    ``decided_if_falling``, if no rank is rarer than the next worse rank.
+    A table decides a pair if it proves which system has the better exact metric. The numbers in a
+    larger table are predicted from the printed table. The columns are ``printed`` (the label of the
+    larger table), ``pairs`` (their number), ``decided`` (number of pairs decided without an
+    assumption) and ``decided_if_falling`` (decided if no rank is rarer than the next worse rank).
     """
     tables, pairs = list(larger_tables(q)), list(combinations(range(len(q.table.rows)), 2))
     rows = []
@@ -76,8 +77,9 @@ def options(q: TableQuestion, report: Progress) -> pd.DataFrame:
 
 
 def standings(results: Sequence[Result[TableQuestion]]) -> pd.DataFrame:
-    """Return a row for each table: its pairs of systems, and how many of them are decided.
+    """Return for each printed table how many pairs of systems it decides.
 
+    A table decides a pair if it proves which system has the better exact metric. The column
     ``open`` names a pair that is undecided even if no rank is rarer than the next worse rank; it is
     empty if there is no such pair.
     """
@@ -95,7 +97,7 @@ def standings(results: Sequence[Result[TableQuestion]]) -> pd.DataFrame:
 
 
 def sentence(results: Sequence[Result[TableQuestion]]) -> str:
-    """Return sentences for the review of a paper that prints these tables."""
+    """Return sentences for a review: how many pairs of systems the tables of a paper decide."""
     q, tables = results[0].question, standings(results)
     metrics = list(dict.fromkeys(name for row in q.table.rows for name in row.values))
     total = tables[["pairs", "decided", "decided_if_falling"]].sum()
@@ -106,7 +108,10 @@ def sentence(results: Sequence[Result[TableQuestion]]) -> str:
 
 
 def best_option(table: pd.DataFrame) -> str:
-    """Return a sentence on the larger table that would decide the most pairs."""
+    """Return a sentence on what a table should print in addition to decide the most pairs.
+
+    ``table`` is the result of :func:`options`.
+    """
     sure = bool(table["decided"].max() > 0)
     counts = table["decided" if sure else "decided_if_falling"]
     best = table.iloc[int(counts.argmax())]

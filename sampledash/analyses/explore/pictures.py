@@ -54,7 +54,7 @@ def expected_curve(result: Result, metric: Metric, *, dark: bool = False) -> the
         data.append(theme.dots([at, at], values, marker, hoverinfo="skip"))
         options |= {"only": float(place(at)), "clear": [float(place(at))]}
         shapes = [theme.upright(at, c.muted)]
-        gap = "<br>" if panels > 1 else " "  # panels side by side are narrow
+        gap = "<br>" if panels > 1 else " "  # a line break, because several panels are narrow
         names = [f"{x}{gap}<b>{percent(y / 100)}</b>" for x, y in zip(names, values, strict=True)]
     ends = axes["xaxis"]["range"], axes["yaxis"]["range"]
     return theme.figure(
@@ -111,8 +111,8 @@ def over_ranks(
 ) -> theme.Picture:
     """Draw lines over the true rank, each with its name beside it, and mark the rank ``at``.
 
-    ``y`` is in percent, the names stand between the two heights ``up``, and ``layout`` is that of
-    :func:`theme.figure`, with both axes.
+    ``y`` is in percent. ``up`` holds the ends of the y axis; names are placed between them.
+    ``layout`` is passed to :func:`theme.figure`, and must contain both axes.
     """
     across = layout["xaxis"]
     place = np.log10 if across.get("type") == "log" else np.asarray
@@ -130,7 +130,11 @@ def over_ranks(
 
 
 def law_window(p: Floats) -> slice:
-    """Return the slice of ``p`` to draw: where p >= max(p) / 2000, but below ``LIMIT`` ranks."""
+    """Return the slice of the distribution ``p`` to draw: fewer than ``LIMIT`` ranks.
+
+    Ranks before and after the slice have a probability below max(p) / 2000, unless there would be
+    too many ranks.
+    """
     most = LIMIT - 1
     seen = np.flatnonzero(p >= p.max() / 2000)
     first, last = int(seen[0]), int(seen[-1])

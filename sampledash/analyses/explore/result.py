@@ -27,7 +27,10 @@ LARGEST_POSTERIOR = 200_000
 
 @dataclass(frozen=True)
 class Question:
-    """Valid settings of the page; curves end at rank ``top``, or at rank n if ``top`` is None."""
+    """Valid settings of the Explore page.
+
+    Curves end at rank ``top``, or at rank n if ``top`` is None.
+    """
 
     metrics: tuple[Metric, ...]
     sampling: Drawing
@@ -57,14 +60,17 @@ class Result:
     here: Curves
 
     def at_rank(self, metric: Metric) -> tuple[float, ...]:
-        """Return the values of a metric's curves at the chosen rank."""
+        """Return the exact metric, its expected sampled value and so on, at the chosen rank.
+
+        The values are those named in ``_PARTS``.
+        """
         place = self.question.metrics.index(metric)
         return tuple(float(part[place, 0]) for part in self.here)
 
     def drawn(self, metric: Metric) -> list[Any]:
         """Return the ranks of the picture, and a metric's curves at these ranks.
 
-        The chosen rank is inserted only here, because cached curves must not depend on it.
+        This method inserts the chosen rank, because the cached curves must not depend on the rank.
         """
         q, place = self.question, self.question.metrics.index(metric)
         parts = [q.ranks, *(part[place] for part in self.curves)]
@@ -93,7 +99,11 @@ def compute(q: Question, progress: Progress | None = None) -> Result:
 def curves(
     metrics: tuple[Metric, ...], sampling: Drawing, ranks: Ints, progress: Progress | None = None
 ) -> Curves:
-    """Return the curves at ``ranks``; all metrics share the distributions of the sampled rank."""
+    """Return the exact and expected metrics, and their standard deviation, at each of ``ranks``.
+
+    A :class:`Catalogue` adds the expected metrics for uniform negatives. The distributions of the
+    sampled rank, which take the most time, are computed once for all metrics.
+    """
 
     def make() -> Curves:
         values = [metric.of_one(np.arange(sampling.m + 1), sampling.m) for metric in metrics]
@@ -119,7 +129,7 @@ def law(sampling: Drawing, rank: int) -> Floats:
 
 
 def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
-    """Return for each r in 1..n the probability, given the sampled rank, of a true rank up to r."""
+    """Return P(true rank <= r | sampled rank) for each r in 1..n."""
 
     def make() -> Floats:
         return frozen(np.minimum(np.cumsum(core_posterior(sampled_rank, sampling)), 1.0))
@@ -128,9 +138,10 @@ def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
 
 
 def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict[int, float]]:
-    """Return the expected metric in focus by m, at ``q.ranks`` and at ``q.rank``.
+    """Return the expected sampled metric ``q.focus`` for several m, in two dictionaries by m.
 
-    m takes the values ``sizes`` below n - 1, and n - 1 (all negatives) unless it exceeds ``MOST``.
+    The first has the values at ``q.ranks``, the second the value at the chosen rank ``q.rank``. m
+    takes the values ``sizes`` below n - 1, and n - 1 (all negatives) unless it exceeds ``MOST``.
     """
     s, metric = q.sampling, q.focus
     both = np.append(q.ranks, q.rank)
@@ -153,7 +164,8 @@ def negatives(sampling: Sampling, rank: int, sampled_rank: int, seed: int, draw:
     """Return random true ranks of the negatives in a draw that gave this sampled rank.
 
     In every scheme, the negatives above the relevant item are a uniform sample of the items above,
-    and the other negatives of the items below. With replacement, an item may be drawn twice.
+    and the other negatives are a uniform sample of the items below. With replacement, an item may
+    be drawn twice.
     """
     rng = np.random.default_rng([seed, draw])
     above = sampled_rank - 1

@@ -28,7 +28,7 @@ def looks_like(metric: Metric, rank: int, sampling: Drawing) -> str:
 
 
 def formula(metric: Metric, rank: int, sampling: Drawing, exact: float, mean: float) -> list[str]:
-    """Return in TeX, with numbers, the steps from the true rank to the expected sampled metric."""
+    """Return lines of TeX that compute the expected sampled metric from the true rank."""
     above, below = (float(x) for x in sampling.weights(rank))
     numbers = {"n": sampling.n, "m": sampling.m, "rank": rank, "above": above, "below": below}
     if isinstance(sampling, Catalogue):
@@ -42,7 +42,10 @@ def formula(metric: Metric, rank: int, sampling: Drawing, exact: float, mean: fl
 
 
 def one_draw(metric: Metric, above: int, sampling: Drawing) -> str:
-    """Return a sentence on one sample: negatives above the relevant item, sampled rank, metric."""
+    """Return a sentence on the sampled rank and the metric in a sample with ``above`` negatives.
+
+    ``above`` is the number of negatives that rank above the relevant item.
+    """
     value = float(metric.of_above(above, sampling.m)) * metric.scale(1)
     return say.one_draw(metric, above, sampling.m, value)
 

@@ -18,7 +18,7 @@ from sampledash.report.sentences import ranking
 from sampledash.types import Floats
 
 _HEIGHT = 280
-_DESIGN = 52  # height of a row of the picture of designs
+_DESIGN = 52  # height in pixels of the row of a sampling scheme in :func:`designs`
 _MOVIES = 8
 
 
@@ -32,7 +32,10 @@ def swept(knob: str, table: pd.DataFrame, *, dark: bool) -> theme.Picture:
 
 
 def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
-    """Return x positions of ``values``, and the x axis; that of w_m is logarithmic, with a 0."""
+    """Return the x positions of ``values``, and the x axis.
+
+    The axis of the hyperparameter w_m is logarithmic, but has a place for the value 0.
+    """
     title = {"text": knob}
     if knob != "w_m":
         room = 0.05 * (float(np.ptp(values)) or 1)
@@ -78,9 +81,10 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
 
 
 def designs(table: pd.DataFrame, metric: str, *, dark: bool) -> theme.Picture:
-    """Draw ``result.by_design``: the metric of each system on all items and by each scheme.
+    """Draw the metric of each system on all items, and its expectation with each sampling scheme.
 
-    Each row also names the order of the systems, with ✓ if it is the order on all items.
+    ``table`` is the result of ``result.by_design``. Each row also names the order of the systems,
+    with ✓ if it is the order on all items.
     """
     systems, rows, texts = list(map(str, table)), range(len(table)), []
     orders = [ranking(systems, row) for row in table.to_numpy()]

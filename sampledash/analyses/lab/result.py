@@ -51,8 +51,8 @@ SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
 #: Share of the list that Steck's Figure 3 enlarges, and cutoffs of TOPK as shares of the list.
 TOP = 0.02
 SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
-# One call of Job.advance works for the first number of seconds; the second is the longest that the
-# call waits for another call to end.
+# A call of Job.advance works for ``_STEP`` seconds, after waiting for at most ``_PATIENCE`` seconds
+# until an earlier call ends.
 _STEP, _PATIENCE = 0.02, 5.0
 
 
@@ -95,10 +95,11 @@ def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
 
 
 def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
-    """Return a table of TOPK over k, a share of the list, for the best values of ``knob``.
+    """Return a table of TOPK over k for the best values of the hyperparameter ``knob``.
 
-    Two values are best: that with the highest ATOP, and that with the lowest RMSE. If both are the
-    same value, the table has a single column for it.
+    TOPK is the share of relevant items in the first k of the ranked list; k is a share (0 to 1) of
+    the list. The table has a column for the value of ``knob`` with the highest ATOP and for the
+    value with the lowest RMSE, or a single column if both values are the same.
     """
     ordered = sorted(points, key=lambda point: point.value)
     best = max(ordered, key=lambda point: mean("ATOP", point.ranks))
@@ -110,7 +111,7 @@ def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
 
 
 def by_design(verdict: Result, x: int, sets: Sequence[RankSet], progress: Progress) -> pd.DataFrame:
-    """Return metric number ``x`` on all items, and its expectation by each sampling scheme.
+    """Return metric number ``x`` on all items, and its expectation with each sampling scheme.
 
     A row is a scheme, a column a system. Schemes in which items differ in sampling weight are left
     out unless all ``sets``, the rank sets of the verdict, have ``classes`` of popularity.
@@ -153,7 +154,8 @@ class Setup:
     def training(self, wanted: Wanted) -> Task:
         """Return a task that trains a recommender and ranks the test items."""
         options: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
-        if np.max(np.diff(self.parts.test.matrix.indptr)) == 1:  # weights need one relevant item
+        # Sampling weights are possible only if each user has a single relevant item.
+        if np.max(np.diff(self.parts.test.matrix.indptr)) == 1:
             options["weights"] = "popularity"
         return Task(wanted.system, self.key(wanted), ranked(self.parts, *wanted, **options))
 
@@ -186,7 +188,8 @@ class Job:
     def advance(self, seconds: float = _STEP) -> None:
         """Work for about this many seconds, and for at least one step.
 
-        If an earlier run of the page still works on this job after ``_PATIENCE`` seconds, return.
+        If an earlier run of the page still works on this job after ``_PATIENCE`` seconds, do
+        nothing.
         """
         if not self._going_on.acquire(timeout=_PATIENCE):
             return

@@ -50,7 +50,11 @@ def swept(knob: str, table: pd.DataFrame) -> str:
 
 
 def designs(table: pd.DataFrame, metric: str, m: int) -> str:
-    """Return sentences: which schemes order the systems as all items do; which vary in size."""
+    """Return sentences that compare the sampling schemes.
+
+    They say how many schemes order the systems as all items do, and how much the metric changes
+    with the schemes in which the number of different negatives varies.
+    """
     order, *orders = (ranking(list(map(str, table)), row) for row in table.to_numpy())
     usual = SCHEMES[DEFAULT_SCHEME]
     changes = [

@@ -40,10 +40,14 @@ def page(progress: Progress) -> str:
 
 
 def picture(number: int, look: str, revealed: bool) -> str:
-    """Return a picture as JSON: ``light``, and its changes if it is ``dark`` or ``large``."""
+    """Return a lesson's picture as JSON with the keys "light", "dark" and "large".
+
+    "light" is the whole picture. "dark" and "large" hold only what differs from it, for a dark page
+    and for a projector.
+    """
 
     def written(fig: Any) -> Any:
-        # No screen shows more than five digits of a position.
+        # Round to five digits, because no screen shows a position more precisely.
         return json.loads(fig.to_json(), parse_float=lambda x: float(f"{float(x):.5g}"))
 
     draw = lessons.course()[number - 1].picture
@@ -55,7 +59,10 @@ def picture(number: int, look: str, revealed: bool) -> str:
 
 
 def changes(old: Any, new: Any) -> Any:
-    """Return what differs in ``new``: dictionaries by key, and lists of equal length by place."""
+    """Return the parts of ``new`` that differ from ``old``.
+
+    Dictionaries are compared key by key, and lists of equal length index by index.
+    """
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         old, new = dict(enumerate(old)), dict(enumerate(new))
     if not (isinstance(old, dict) and isinstance(new, dict)):
@@ -64,7 +71,11 @@ def changes(old: Any, new: Any) -> Any:
 
 
 def offer(number: int, look: str) -> tuple[str, dict[int, str]] | None:
-    """Return the question of what a lesson offers, and the answer for each m, or None."""
+    """Return a task that the reader can give to a lesson, and the lesson's answer for each m.
+
+    An example is "Find me a counterexample for Recall@10 with m negatives". Return None if the
+    lesson has no ``OFFER``. ``look`` is a metric.
+    """
     if not (given := getattr(lessons.course()[number - 1], "OFFER", None)):
         return None
     ask, m_values, answer = given

@@ -93,7 +93,7 @@ class Choice(NamedTuple):
 
     @property
     def response(self) -> str:
-        """The reply after a word on whether the choice is right."""
+        """The reply, preceded by "Yes." or "Not quite."."""
         return f"{'Yes.' if self.right else 'Not quite.'} {unbroken(self.reply)}"
 
 
@@ -124,7 +124,7 @@ class Lesson:
     link: Link
     minutes: int
     misconceptions: tuple[str, ...]
-    exercises: list[list[str]]  # a task and its solution each
+    exercises: list[list[str]]  # [task, solution] of each exercise
     points: tuple[str, ...]
 
     @property
@@ -172,10 +172,10 @@ _BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")
 
 @cache
 def ahead(number: int) -> Future[object]:
-    """Compute, only once and in another thread, what the user of lesson ``number`` will need next.
+    """Compute in another thread what the user of lesson ``number`` will need soon.
 
-    Needed next are the picture with the answer, and the texts of the next lesson. Return the future
-    of the picture.
+    These are the picture with the answer, and the texts of the next lesson. Return the future of
+    the picture.
     """
     picture = course()[number - 1].picture
     drawn: Future[object] = _BESIDE.submit(picture, looks(number)[0], True, False)

@@ -54,7 +54,10 @@ def systems() -> pd.DataFrame:
 
 
 def as_printed(system: Mapping[Hashable, Any]) -> str:
-    """Return the metrics on 1,000 images, of a row of :func:`systems`, as a table to paste."""
+    """Return a system's metrics on 1,000 images as text that users can paste as a printed table.
+
+    ``system`` is a row of :func:`systems`.
+    """
     values = [f"{system[f'r{k}_1k']:.1f}" for k in CUTOFFS]
     name = f"{system['method']} {system['note']}".replace(",", "")
     lines = (["system", *(f"R@{k}" for k in CUTOFFS)], [name, *values])
@@ -76,15 +79,18 @@ def ranges() -> pd.DataFrame:
 
 
 def inside(cells: pd.DataFrame, ends: tuple[str, str]) -> pd.Series[bool]:
-    """Return whether each metric printed for 5,000 images is in its range."""
+    """Return for each row whether the metric printed for 5,000 images is in a range.
+
+    ``ends`` names the columns with the lower and the upper end of the range.
+    """
     low, high = ends
     return cells["on_all"].between(cells[low], cells[high])
 
 
 def outside(cells: pd.DataFrame) -> list[dict[Hashable, Any]]:
-    """Return the cells whose metric on 5,000 images is outside a range.
+    """Return the rows of ``cells`` whose printed metric on 5,000 images is outside a range.
 
-    Each cell has in addition the ``ends`` of the range, and the ``shape`` of the rank distribution
+    Each row has in addition the ``ends`` of this range, and the ``shape`` of the rank distribution
     that the range assumes, or None.
     """
     return [
@@ -97,12 +103,13 @@ def outside(cells: pd.DataFrame) -> list[dict[Hashable, Any]]:
 def summary(cells: pd.DataFrame) -> pd.DataFrame:
     """Return how well ranges and predictions fit the metrics on 5,000 images, a row per cutoff.
 
-    ``cells`` are rows of :func:`ranges`. The columns are the cutoff ``k`` and the numbers of
-    ``cells`` and of ``pairs`` of systems. Further columns have a prefix. Before the name of the
-    lower end of a range: ``inside_`` (number of cells in their range), ``decided_`` (number of
-    pairs with disjoint ranges) and ``right_`` (number of decided pairs that are printed in this
-    order). Before the column of a prediction: ``off_`` (mean error) and ``order_`` (share of pairs
-    that the prediction and the printed metrics put in the same order).
+    ``cells`` are rows of :func:`ranges`. The columns are the cutoff ``k``, the number of ``cells``
+    and the number of ``pairs`` of systems. For the ranges in the columns ``low`` and ``high`` they
+    are ``inside_low`` (number of cells in their range), ``decided_low`` (number of pairs with
+    disjoint ranges) and ``right_low`` (number of decided pairs whose printed metrics have this
+    order), and likewise for other ranges. For the prediction ``estimate`` they are ``off_estimate``
+    (mean error) and ``order_estimate`` (share of pairs that the prediction and the printed metrics
+    put in the same order), and likewise for other predictions.
     """
     rows = []
     for k, part in cells.groupby("k"):
@@ -129,7 +136,10 @@ def _orders(low: pd.Series[float], high: pd.Series[float]) -> Ints:
 
 @cache
 def published_samples(scheme: Scheme = DEFAULT_SCHEME) -> tuple[SampledRankSet, ...]:
-    """Return both models' ranks among the published negatives, which ``scheme`` is said to draw."""
+    """Return the ranks of both models among the published negatives.
+
+    The rank sets say that the negatives were drawn by ``scheme``.
+    """
     table = pd.read_csv(str(bundled() / EXAMPLES[NCF].file))
     # Some instances have m = 98, because the relevant item itself was among the 99 draws. This does
     # not depend on the item's rank, so ``adaptive`` is False.

@@ -28,9 +28,9 @@ MADE = {
     item: (*TEXTS[f"made, {item}"].split(" | "), (_HERE / f"{item}.txt").read_text("utf-8"))
     for item in ("Table 3", "Steck, Table 2")
 }
-# Table or figure -> page that reproduces it, and the settings of this page. A table or figure
-# without the name of a paper is from Krichene & Rendle.
-# Steck's test on Netflix: TOPK(2 %) counts the first 356 of 17,770 items; 1,000 items are sampled.
+# Table or figure -> the page of the dashboard that reproduces the table, and the page's settings.
+# A table or figure without the name of a paper is from Krichene & Rendle. The settings for Steck
+# are those of his test on Netflix: 17,770 items, 1,000 negatives, and k = 356 (2 % of the items).
 OPENS = {
     item: (page, parse_qs(query))
     for item, page, query in pd.read_csv(_HERE / "opens.csv").itertuples(index=False)

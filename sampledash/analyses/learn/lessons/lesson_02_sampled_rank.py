@@ -36,7 +36,10 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw one sample or, if ``revealed``, a histogram of sampled ranks, and their distribution."""
+    """Draw one sample; once the answer is ``revealed``, draw the ranks in many samples.
+
+    The histogram of these sampled ranks is drawn together with their exact distribution.
+    """
     sampling = sd.Sampling(N, M, WITHOUT)
     seen = sampled_ranks(sampling, RANK, SEED, SIZES[-1])
     if not revealed:

@@ -58,7 +58,10 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw the exact metric over the rank and, if ``revealed``, the expected sampled metric."""
+    """Draw the exact metric over the rank; with the answer ``revealed``, also the sampled metric.
+
+    The sampled metric is drawn as its expected value for the m that the slider sets.
+    """
     metric = sd.parse_metric(variant)
     keep = {FAR, *([] if metric.k is None else [metric.k, metric.k + 1])}
     keep.update(x for m in LADDER[:-1] for x in jumps(sd.Sampling(N, m, WITHOUT), metric)[::4])

@@ -37,7 +37,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw AUC, NDCG and AP over the rank: exact or, if ``revealed``, for m negatives."""
+    """Draw AUC, NDCG and AP over the rank: exact or, if ``revealed``, expected for m negatives."""
     metrics = [sd.parse_metric(name) for name in ("AUC", "NDCG", "AP")]
     ranks = np.unique(np.r_[rank_grid(N), np.linspace(1, N, 100).round().astype(np.int64)])
 

@@ -21,7 +21,10 @@ def run(m: int) -> tuple[sd.SampledRankSet, ...]:
 
 @lru_cache(maxsize=8)
 def ranges(m: int) -> tuple[list[sliding.Range], list[sliding.Range]]:
-    """Return each system's range for any ranks, and if no rank is rarer than a worse rank."""
+    """Return the ranges of the systems' exact metrics that a run with m negatives allows.
+
+    The second list of ranges assumes that no rank is rarer than the next worse rank.
+    """
     falling = [sd.bounds(METRIC, srs, shape="non-increasing") for srs in run(m)]
     return [sd.bounds(METRIC, srs) for srs in run(m)], falling
 
@@ -30,8 +33,8 @@ def ranges(m: int) -> tuple[list[sliding.Range], list[sliding.Range]]:
 def with_more_users() -> sliding.Range:
     """Return the range that the first system's metric would have with ``MANY`` times the users.
 
-    The true ranks of all users are repeated ``MANY`` times. Sampled ranks are not drawn: each
-    occurs as often as expected.
+    The true ranks of all users are repeated ``MANY`` times. Instead of a random draw, each sampled
+    rank occurs as often as expected.
     """
     rs, n = movielens().sets[0], run(M)[0].population
     sizes = np.unique(rs.n).tolist()
@@ -56,7 +59,10 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw each system's exact metric and, if ``revealed``, the range that one run allows."""
+    """Draw each system's exact metric; with the answer ``revealed``, also the range from one run.
+
+    One run's sampled ranks allow every value of the exact metric in this range.
+    """
     _, names, exact, *_ = movielens()
     if not revealed:
         title = f"<b>{METRIC} on all movies</b>,<br>which the sampled ranks do not show"

@@ -17,7 +17,10 @@ VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
 
 @cache
 def needed() -> int:
-    """Return the m from which one run orders the pair ``settled`` rightly with chance ``SURE``."""
+    """Return the m from which one run shows a pair's true order with probability ``SURE``.
+
+    The pair is :attr:`Recommenders.settled`, which needs the most negatives.
+    """
     sets = [rs for rs in movielens().sets if rs.system in movielens().settled]
     return int(sd.negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
 

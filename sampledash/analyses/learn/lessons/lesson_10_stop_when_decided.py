@@ -50,7 +50,11 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw one user's scored candidates or, over m, the share of users whose Recall can be 1."""
+    """Draw one user's candidates, which are scored one by one, or a curve for all users.
+
+    The curve is the share of users whose Recall@10 can still be 1, over the number of candidates
+    that have been scored.
+    """
     ranks = {LOOKS[0]: RANK, LOOKS[1]: HIT}
     return _one(ranks[variant], revealed, dark) if variant in ranks else _all(dark)
 

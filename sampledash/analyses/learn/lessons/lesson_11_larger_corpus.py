@@ -10,12 +10,17 @@ from sampledash.analyses.paper.wild import CUTOFFS, M, N, systems
 from sampledash.report.numbers import count, percent
 
 SIZES = (1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
-# The first two systems have another order on 1,000 images than on 5,000 images.
+# Systems in the picture. The printed metrics order the first two systems differently on 1,000
+# images and on 5,000 images.
 NAMES = ("VSRN BUTD", "CASC ResNet", "CSE ResNet")
 
 
 class Allowed(NamedTuple):
-    """Values of ``METRIC`` that the printed numbers allow on a corpus: two ranges, an estimate."""
+    """What the printed numbers say about ``METRIC`` on a corpus: two ranges and an estimate.
+
+    The range ``free`` needs no assumption; ``falling`` assumes that no rank is rarer than the next
+    worse rank.
+    """
 
     free: sliding.Range
     falling: sliding.Range
@@ -24,7 +29,10 @@ class Allowed(NamedTuple):
 
 @cache
 def printed() -> dict[str, dict[str, float]]:
-    """Return the printed metrics of each system as shares (0 to 1), such as ``r10_1k``, by name."""
+    """Map each system's name to its printed metrics, as shares (0 to 1).
+
+    The name ``r10_1k`` stands for Recall@10 on 1,000 images.
+    """
     table = systems().assign(name=lambda rows: rows["method"] + " " + rows["note"])
     columns = [f"r{k}_{size}" for size in ("1k", "5k") for k in CUTOFFS]
     rows = (table.set_index("name").loc[list(NAMES), columns] / 100).round(3)
@@ -33,7 +41,7 @@ def printed() -> dict[str, dict[str, float]]:
 
 @lru_cache(maxsize=64)
 def allowed(name: str, n: int) -> Allowed:
-    """Return what the metrics on 1,000 images allow on a corpus of n images."""
+    """Return what a system's metrics on 1,000 images say about a corpus of n images."""
     observed = {f"R@{k}": printed()[name][f"r{k}_1k"] for k in CUTOFFS}
     if n == M + 1:
         exact = observed["R@10"]
