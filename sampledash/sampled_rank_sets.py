@@ -28,11 +28,11 @@ DOUBTFUL = 0.05
 _STRATUM = 50.0  # the test of m compares only instances of similar n, in groups of about this size
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
 _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
-_NEAR = 1.5  # largest ratio of n (or of m) within a stratum that has enough instances
-#: Largest ratio of two n in a stratum. The ratio of two m is not limited, because a larger m can be
-#: reduced by dropping negatives.
+_NEAR = 1.5  # largest n (or m) / smallest n (or m) in a stratum that has enough instances
+#: Largest n / smallest n in any stratum. The ratio of two m is not limited, because a larger m can
+#: be reduced by dropping negatives.
 _FAR = 4.0
-_FAINT = 1e-9  # a smaller sum of weights at a sampled rank is a rounding error
+_FAINT = 1e-9  # a smaller total weight of the instances at a sampled rank is a rounding error
 #: Largest number of possible sampled ranks: the sum of m + 1 over all different m of a rank set.
 MOST_PLACES = 10_000_000
 
@@ -57,7 +57,7 @@ class Outcomes:
 
     @property
     def at_extremes(self) -> tuple[Outcomes, ...]:
-        """Copies of this object with the smallest and the largest n of an instance as ``n``."""
+        """Copies of this object with another ``n``: the smallest and the largest of an instance."""
         return tuple(replace(self, n=n, extremes=()) for n in self.extremes or (self.n,))
 
     @property
@@ -122,8 +122,8 @@ class SampledRankSet(ByDigest):
         made for both cases (:attr:`readings`), and ranges hold for both cases.
     ties
         Number of sampled negatives that are tied with the relevant item: one number, or one per
-        entry. Tied items are in random order: each entry counts in equal parts at every place of
-        its block, and remains one instance.
+        entry. Tied items are in random order: each entry counts in equal parts at every rank that
+        the relevant item can have among the tied items, and remains one instance.
     mean_rank
         How the uncorrected metric treats ties. If True, it is computed from the mean of the best
         and the worst rank, as OGB, TGB and PyKEEN publish it. If False, it is the mean over all
@@ -255,13 +255,16 @@ class SampledRankSet(ByDigest):
         return self.read_at(LEVEL)
 
     def read_at(self, level: float) -> tuple[SampledRankSet, ...]:
-        """Return :attr:`readings` for another significance level of :func:`chance_if_set`."""
+        """Return :attr:`readings` if the test of m has the significance level ``level``."""
         if self.adaptive is not None or self.chance_if_set >= level:
             return (self,)
         return replace(self, adaptive=False), replace(self, adaptive=True)
 
     def require_set(self, what: str, instead: str) -> None:
-        """Refuse ``what`` if m may depend on the draw; the error advises ``instead``."""
+        """Raise ValueError if m may depend on the drawn negatives, which makes ``what`` invalid.
+
+        The error message advises ``instead``.
+        """
         if self.readings[-1].adaptive:
             reason = "what was drawn decided its m (as adaptive says)"
             if self.adaptive is None:
@@ -320,8 +323,8 @@ class SampledRankSet(ByDigest):
             whole, part = m == size, (drawn == size) & (m > size)
             seen = np.bincount(above[whole], weight[whole], size + 1).astype(np.float64)
             if np.any(part):
-                # For instances with more than ``most`` negatives, average over all ways to drop the
-                # excess negatives.
+                # Some instances have more than ``size`` negatives: average over all ways to drop
+                # the excess negatives.
                 every = [(above[part], (m - above)[part], weight[part])]
                 seen += weighted_pmf_sums("without-replacement", size, every)[0]
             counts.append(frozen(seen))
@@ -365,7 +368,8 @@ def _split(above: Ints, ties: Ints, m: Ints, weight: Floats) -> tuple[Ints, Ints
         here = m == size
         first, last = above[here], above[here] + ties[here] + 1
         share = weight[here] / (last - first)
-        # Each block begins to count at its first place and ceases after its last place.
+        # Add the share of each entry at its first place, and subtract it after its last place. The
+        # cumulative sum is then the weight at each place.
         begins, ceases = (np.bincount(x, share, size + 2)[:-1] for x in (first, last))
         at_place = np.cumsum(begins - ceases, dtype=np.float64)
         held = np.flatnonzero(at_place > _FAINT)
@@ -376,7 +380,7 @@ def _split(above: Ints, ties: Ints, m: Ints, weight: Floats) -> tuple[Ints, Ints
 
 
 def _groups(instances: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
-    """Return the ``instances`` in groups of similar size (n or 1/m), in increasing order of size.
+    """Divide ``instances`` into groups of similar ``sizes`` (n or 1/m), by increasing size.
 
     A group contains sizes up to _NEAR times its smallest size. To reach _ENOUGH instances, it may
     contain larger sizes, but none above ``far`` times its smallest size.
@@ -399,7 +403,7 @@ def _distinct(values: Ints) -> Ints:
 
 
 def population_of(scheme: Scheme, mean: int, m: int) -> int:
-    """Return ``mean``, the mean n of instances, or m + 1 if m distinct negatives need more."""
+    """Return ``mean``, the mean n of instances, but at least m + 1 if negatives are distinct."""
     return max(mean, m + 1) if SCHEMES[scheme].distinct else mean
 
 
@@ -447,9 +451,10 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     def mean(values: Floats) -> Floats:
         return np.asarray(np.bincount(stratum, w * values) / size)
 
-    # ``fewest`` negatives are left, the smallest m of the stratum. ``share`` is the mean share of
-    # these that is above, ``square`` the second moment of this share, and ``none`` the probability
-    # that none is above. It is 0 if fewer than ``fewest`` are below, because ``left`` is then -inf.
+    # Of each instance, ``fewest`` negatives are left: the smallest m of the stratum. ``share`` is
+    # the mean share of these that is above the relevant item, ``square`` the second moment of this
+    # share, and ``none`` the probability that none of these is above. ``none`` is 0 if fewer than
+    # ``fewest`` negatives are below the relevant item, because ``left`` is then -inf.
     share = s / m
     square = share / fewest
     square += (1 - 1 / fewest) * share * (s - 1) / np.maximum(m - 1, 1)
@@ -461,17 +466,17 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     apart = mean(place**2) * size**2 / np.where(several, size - 1, 1)
     covariance = [[mean(square) - a**2, -a * b], [-a * b, b - b**2]]
     spread = np.array([[np.sum((apart * c)[several]) for c in row] for row in covariance])
-    # If ``fewest`` is 1, ``none`` is 1 - ``share``, so that an eigenvalue is 0. Leave out
-    # eigenvalues of 0.
+    # Leave out eigenvalues of 0. They occur, for example, if ``fewest`` is 1, because ``none`` is
+    # then 1 - ``share``.
     values, vectors = np.linalg.eigh(spread)
     matters = values > 1e-9 * values.max()
     if not np.any(matters):
         return 1.0
     vectors = vectors[:, matters]
     direction = vectors @ (vectors.T @ total / values[matters])
-    # Limits of the contributions to the sum: the largest midrank times the most extreme score, both
-    # minus their means. A score is extreme if the share above the item is as large as possible, or
-    # 1 / ``fewest``, or 0.
+    # Bernstein's inequality needs the largest contribution of an instance to the sum: the largest
+    # midrank times the most extreme score, both minus their means. A score is most extreme if none,
+    # one, or as many as possible of the ``fewest`` negatives are above the relevant item.
     scores = [np.minimum(s, fewest) / fewest, 1 / fewest]
     ends = np.stack([*(direction[0] * x for x in scores), np.full(len(s), direction[1])])
     off = np.abs(ends - (direction @ np.stack([a, b]))[stratum]).max(axis=0)
@@ -481,7 +486,7 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
 
 
 def _follows(n: Ints, m: Ints) -> bool:
-    """Return whether n determines m: each n has one m, which never falls or never rises with n."""
+    """Return whether m is a function of n that never falls or never rises."""
     pairs = np.unique(np.stack([n, m]), axis=1)
     steps = np.diff(pairs[1])
     alone = bool(np.all(np.diff(pairs[0]) > 0))
@@ -501,10 +506,10 @@ def _strata(n: Ints, weight: Floats) -> Ints:
 
 
 def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
-    """Return the midrank of m of each instance, as a share of its stratum.
+    """Return the midrank of m of each instance within its stratum, plus a constant per stratum.
 
-    The midrank is the share of the stratum with a smaller m, plus half the share with an equal m. A
-    constant for each stratum is added. Instances must be sorted by stratum and m.
+    The midrank is the share of the stratum with a smaller m, plus half the share with an equal m.
+    The caller removes the constant. Instances must be sorted by stratum and m.
     """
     group = np.r_[0, np.cumsum((np.diff(stratum) > 0) | (np.diff(m) > 0))]
     sizes = np.bincount(group, weight)

@@ -31,26 +31,29 @@ from sampledash.types import Flags, Floats, Ints, blocks
 
 #: For each row: weight of the items above, weight of the items below, and a factor in a sum.
 Weighted = tuple[Floats, Floats, Floats]
-Sizes = Callable[[int, Floats], Floats]  # a function as ``Design.sizes`` in the module ``schemes``
+Sizes = Callable[[int, Floats], Floats]  # the type of ``schemes.Design.sizes``
 
 #: Error message with placeholders for m, a text that says how many negatives there are, and the
 #: number of negatives, which is the largest m.
 TOO_MANY = "m = {} is too large without replacement: {}; take m <= {} or sample with replacement"
 _CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which fit the CPU cache
-#: Half width, in standard deviations, of the computed range of counts; P(outside) is below 1e-30.
+#: Numbers of sampled items above that are this many standard deviations from the mode are left out:
+#: their total probability is below 1e-30.
 _SIGMAS = 12
-# Constants of ``merge_laws``. It interpolates rows over the share of items above, and over the
-# number N of negatives.
+# Constants of the functions that interpolate the distribution of the number of sampled items above
+# the relevant item: over the share of items above it, and over the number N of negatives.
 _CACHE = 1 << 15  # number of probabilities that are processed together in the CPU cache
-_POINTS = 24  # number of interpolation points in an interval of the share of items above
+_POINTS = 24  # number of interpolation points in each interval of the share of items above
 _SIZES = 12  # largest number of interpolation points over N
-#: Without replacement, rows are grouped into bands by N. A band has this width in log(1 - m/N).
+#: Without replacement, instances are grouped by the number N of negatives before interpolation. In
+#: a group, log(1 - m/N) differs by at most this.
 _BAND = 0.25
-#: Rows with fewer items above, or below, are not interpolated (without replacement).
+#: Without replacement, an instance with fewer items above (or below) the relevant item than this is
+#: not interpolated.
 _END = 64
 _NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than this
-#: From this many rows on, and if all rows have the same m, ``pmf`` is computed column by column (a
-#: column is one count of sampled items above, for all rows).
+#: If there are at least this many rows and all have the same m, ``pmf`` loops over the number of
+#: sampled items above, and not over rows.
 _MANY = 400
 _NO_WEIGHT = 1e-18  # numbers of different drawn items with at most this probability are ignored
 _TINY = 1e-290  # smaller probabilities are skipped: subnormal numbers are a hundred times slower
@@ -114,7 +117,7 @@ class Sampling:
 
     @property
     def drawn(self) -> float:
-        """Expected number of ranked negatives: m, unless the number of different items varies."""
+        """Expected number of ranked negatives: m, or fewer if duplicates are removed."""
         return float(sum(size * chance for size, chance in _sizes(self.scheme, self.m, self.n - 1)))
 
     def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
@@ -125,7 +128,7 @@ class Sampling:
         return item_weights(self.scheme, above, self.n - 1 - np.asarray(above), self.odds)
 
     def laws(self, above: Floats | Ints) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of :func:`pmf` for numbers of items above, which may be fractions."""
+        """Yield the rows of :func:`pmf` for numbers of items above (also fractions), in blocks."""
         return pmf_chunks(self.scheme, self.m, *self._weights(above))
 
     def share_above(self, rank: ArrayLike) -> Floats:
@@ -134,16 +137,20 @@ class Sampling:
         return np.asarray(above / (above + below))
 
     def pmf(self, rank: ArrayLike) -> Floats:
-        """Return the distribution of the sampled rank at true ranks, integers in 1..n, any shape.
+        """Return the distribution of the sampled rank for each true rank, an integer in 1..n.
 
-        Shape (..., m + 1): column t holds P(sampled rank = t + 1 | rank).
+        ``rank`` has any shape (...). The result has shape (..., m + 1): column t holds
+        P(sampled rank = t + 1 | rank).
         """
         above, below = self.weights(rank)
         rows = pmf(self.scheme, self.m, above.ravel(), below.ravel())
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
-        """Draw the number of different items, given how many are above; m if it does not vary."""
+        """Draw the number of different items in a sample that has ``above`` of them above ``rank``.
+
+        If the scheme draws a fixed number of items, return this number: m.
+        """
         if not self.design.varies:
             return self.m
         sizes = [x for x in _sizes(self.scheme, self.m, self.n - 1) if x[0] >= above]
@@ -293,12 +300,14 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         members = [numbers == band for numbers in bands]
         shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
         low, high = float(shares.min()), float(shares.max())
-        # If the share ``high`` of N items is drawn, all of h items are drawn with probability
-        # high^h. Let h be the number at which this probability is 1e-18, but at least _END. ``end``
-        # is h / N. Only rows with a share above in end..1 - end are merged.
+        # If the share ``high`` of N items is drawn, h given items are all drawn with probability
+        # about high^h. Let h be the number for which this probability is 1e-18, but at least _END.
+        # Rows are merged if at least h items are above and at least h below: if the share of items
+        # above is in end..1 - end, where ``end`` is h / N.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # In the band, the logarithm of a non-negligible probability changes by up to 4 times ``x``,
-        # so k points over N (``sizes``) have an error of about x^k / k!.
+        # Interpolation over N with k points has an error of about x^k / k!, because the logarithm
+        # of a non-negligible probability changes by up to 4 ``x`` within the band. ``sizes`` is a k
+        # for which this error is negligible.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
@@ -363,7 +372,10 @@ def _chebyshev(count: int) -> Floats:
 
 
 def _lagrange(x: Floats, count: int) -> Floats:
-    """Return the Lagrange weights of ``count`` Chebyshev points at each x in -1..1: (x, count)."""
+    """Return the weights of ``count`` Chebyshev points in Lagrange interpolation at each x.
+
+    ``x`` is in -1..1; the shape of the result is (len(x), count).
+    """
     k = np.arange(count)
     gap = x[:, None] - _chebyshev(count)
     gap[gap == 0] = 1e-300
@@ -373,9 +385,10 @@ def _lagrange(x: Floats, count: int) -> Floats:
 
 
 def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
-    """Return the weighted sum of :func:`pmf` for each part (above, below, weight): (parts, m + 1).
+    """Return, for each of the ``parts``, the weighted sum of :func:`pmf` over its rows.
 
-    A row that occurs in several parts is evaluated once.
+    A part holds the arrays (above, below, weight), and the result has shape (parts, m + 1). A row
+    (above, below) that occurs in several parts is evaluated once.
     """
     if (sizes := SCHEMES[scheme].sizes) is not None:
         return _mixed_sums(sizes, m, parts)
@@ -436,7 +449,10 @@ def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, 
 
 
 def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
-    """Return the most likely count of each row; :func:`pmf` is fastest if rows are sorted by it."""
+    """Return the most likely number of sampled items above for each row.
+
+    :func:`pmf` is fastest if rows are sorted by this number.
+    """
     if SCHEMES[scheme].distinct:
         return np.minimum(np.floor((draws + 1) * (a + 1) / (a + b + 2)), np.floor(a))
     return np.minimum(np.floor((draws + 1) * (a / (a + b))), draws)
@@ -473,7 +489,10 @@ def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
 
 
 def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
-    """Return :func:`pmf` of many rows, computed count by count; ``result.T`` is contiguous."""
+    """Return :func:`pmf` of many rows; ``result.T`` is contiguous.
+
+    To be fast, loop over the number of sampled items above, and compute all rows in each step.
+    """
     # Sort the rows by their modes, so that each step below changes a contiguous range of rows.
     if np.any(mode[1:] < mode[:-1]):
         order = np.argsort(mode, kind="stable")
@@ -510,7 +529,10 @@ def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tu
 def item_weights(
     scheme: str, above: ArrayLike, below: ArrayLike, odds: float
 ) -> tuple[Floats, Floats]:
-    """Return the sampling weights above and below: 1 per item, or ``odds`` per item above."""
+    """Return the total sampling weights of the items above and below the relevant item.
+
+    Each item has weight 1, but items above have weight ``odds`` if the scheme draws by weight.
+    """
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     return a * SCHEMES[scheme].odds(odds), b
 
@@ -564,13 +586,17 @@ def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray
 
 
 def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
-    """Return mean and variance of ``vector`` (m + 1,) under each row of ``p`` (rows, m + 1)."""
+    """Return the mean and variance of a metric for each row of ``p`` (rows, m + 1).
+
+    A row is a distribution of the number of sampled items above, and ``vector`` (m + 1,) holds the
+    value of the metric for each number.
+    """
     # The values of a metric beyond its cutoff are 0, so only the columns up to there are needed.
     last = 1 + int(np.max(np.flatnonzero(vector), initial=-1))
     head, values = p[:, :last], vector[:last]
     mean = head @ values
-    # Subtract the mean first, because E[v^2] - E[v]^2 would lose digits. The result of
-    # ``empty_like`` has the same memory order as ``head``.
+    # Subtract the mean first, because E[v^2] - E[v]^2 would lose digits. ``empty_like`` gives
+    # ``square`` the memory order of ``head``, which ``einsum`` multiplies with it.
     square = np.subtract(values, mean[:, None], out=np.empty_like(head))
     square *= square
     variance = np.einsum("rs,rs->r", head, square)

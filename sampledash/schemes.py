@@ -73,10 +73,10 @@ class Design:
 
     @property
     def anew(self) -> bool:
-        """Whether each m needs its own computation.
+        """Whether the distribution of the number above must be computed for each m separately.
 
-        For other schemes, the distribution for m - 1 follows from that for m, by dropping a random
-        negative.
+        For other schemes, the distribution for m - 1 negatives follows from that for m negatives by
+        dropping a random negative.
         """
         return self.varies or self.by_class is not None
 
@@ -149,9 +149,9 @@ def usual_first() -> list[Scheme]:
 
 
 def possible(sets: Sequence[object]) -> list[Scheme]:
-    """Return the names of the schemes that can be used with all of these rank sets.
+    """Return the names of the sampling schemes that can be used with all of these rank sets.
 
-    Without rank sets, return the uniform schemes and the schemes that draw by weight.
+    Without rank sets, return the uniform schemes and the schemes that draw items by weight.
     """
 
     def can(design: Design) -> bool:

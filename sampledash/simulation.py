@@ -16,11 +16,12 @@ from sampledash.sampling import draw_above, draw_sizes
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Floats
 
-#: A metric; its values for 0..m sampled items above, as an array for each position of a relevant
-#: item; and the factor of each relevant item in the mean.
+#: What relevant items contribute to a mean: the metric; for the best relevant item of an instance,
+#: the second best, ..., an array of the metric's values for 0..m sampled items above; and the
+#: weight of each relevant item in the mean.
 Contributions = tuple[Metric, list[Floats], Floats]
 
-_BLOCK = 1 << 17  # number of random draws in a block of runs, which takes some ten milliseconds
+_BLOCK = 1 << 17  # number of random draws that are simulated at a time, in some ten milliseconds
 
 
 def simulate(
@@ -31,14 +32,14 @@ def simulate(
     rng: np.random.Generator,
     **options: Unpack[Options],
 ) -> Floats:
-    """Return the mean of the sampled, possibly corrected, metric in each simulated run.
+    """Return the mean over instances of the sampled metric in each simulated run.
 
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or its text such as ``"Recall@10"``.
     ranks
-        True ranks; counts must be whole numbers.
+        True ranks; the ``counts`` of the instances must be whole numbers.
     m
         Number of sampled negatives per instance.
     repeats
@@ -46,8 +47,8 @@ def simulate(
     rng
         Random generator; the same state gives the same runs.
     **options
-        See :class:`~sampledash.Options`. With ties "expected", the order of tied items is drawn
-        anew in each run.
+        See :class:`~sampledash.Options`. With a ``correction``, the corrected metric is simulated.
+        With ties "expected", the order of tied items is drawn anew in each run.
 
     Returns
     -------

@@ -103,11 +103,11 @@ class Resolution:
 
 
 def eigenvalues(sampling: Sampling) -> Floats:
-    """Return the eigenvalues of the matrix K, one for each degree of a polynomial.
+    """Return the eigenvalues of the matrix K of the module docstring, one for each degree.
 
-    K turns the exact metric, a function of the true rank, into the expected corrected metric at
-    γ = 1 (module docstring). It multiplies each component of the metric, its part along the
-    polynomial of degree j, by an eigenvalue: the share of this component that K keeps.
+    K turns the exact metric, a function of the true rank, into the expected value of the metric
+    that the bias-variance correction with γ = 1 estimates. K multiplies each component of the exact
+    metric (its part along the polynomial of one degree) by an eigenvalue, the share that K keeps.
 
     Parameters
     ----------
@@ -188,7 +188,8 @@ def retained(sampling: Sampling, gamma: float) -> Floats:
 def resolution(sampling: Sampling, gamma: float) -> Resolution:
     """Return the finest detail at the top of the list that a bias-variance correction resolves.
 
-    Parameters and errors are those of :func:`retained`, except that gamma must be above 0.
+    The scheme of ``sampling`` must be uniform and draw a fixed number of items. ``gamma`` is the
+    weight γ of the variance, above 0 and up to 1. Other values raise ValueError.
     """
     gamma = checks.real("gamma", gamma, low=0, high=1, above=True)
     shares = retained(sampling, gamma)
@@ -264,9 +265,10 @@ def components(metric: Metric, n: int, position: int, degrees: int) -> Floats:
 
 @lru_cache(maxsize=8)
 def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
-    """Return QR factorisations of the even and of the odd Legendre polynomials over n ranks.
+    """Return QR factorisations of the matrices of even and of odd Legendre polynomials on n ranks.
 
-    Each row stands for a rank of the first half and for its mirror image.
+    The matrices have a row for each rank of the first half of the list. The row also stands for the
+    mirror image of this rank, where an even polynomial is equal and an odd one has opposite sign.
     """
     at = 1 - 2 * np.arange((n + 1) // 2) / (n - 1)
     weights = np.full(len(at), 2 / n)
@@ -282,13 +284,14 @@ def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
 
 @lru_cache(maxsize=2)
 def _seen(sampling: Sampling, least: float) -> list[Floats]:
-    """Return A V for even and for odd degrees, in an orthonormal basis over the true ranks.
+    """Return the matrix product A V for even and for odd degrees of the polynomials in V.
 
-    A holds P(sampled rank | true rank). V holds the polynomials v_j of the module docstring, over
-    the sampled ranks, whose singular value (for large n) exceeds ``least`` times the largest. Both
-    results are triangular matrices. For draws without replacement they are diagonal, and are
-    returned as vectors. Degrees are divided into even and odd because polynomials of even degree
-    are symmetric about the middle of the list, and those of odd degree antisymmetric.
+    A holds P(sampled rank | true rank). The columns of V are the polynomials v_j over the sampled
+    ranks (module docstring) whose singular value, for large n, exceeds ``least`` times the largest.
+    A V is given in an orthonormal basis over the true ranks: as two triangular matrices, or as two
+    vectors for draws without replacement, where they are diagonal. Even and odd degrees do not mix,
+    because polynomials of even degree are symmetric about the middle of the list, and those of odd
+    degree antisymmetric.
     """
     n, m = sampling.n, sampling.m
     if sampling.design.distinct:
@@ -312,7 +315,10 @@ def _rounded(degrees: int) -> int:
 def _targets(
     metric: Metric, sampling: Sampling, position: int, parts: Sequence[Floats]
 ) -> list[Floats]:
-    """Return the metric's even and odd coefficients in the polynomial basis of :func:`_seen`."""
+    """Return the coefficients of the exact metric in the basis of :func:`_seen`.
+
+    The two arrays are for even and for odd degrees.
+    """
     n, size = sampling.n, sum(part.shape[-1] for part in parts)
     if sampling.design.distinct:
         target = components(metric, n, position, min(n, _rounded(size)))[:size] / np.sqrt(n)
@@ -323,7 +329,10 @@ def _targets(
 
 
 def _over_sample(m: int, even: Floats, odd: Floats) -> Floats:
-    """Sum the polynomials v_j (module docstring), with weights ``even`` and ``odd``: (m + 1,)."""
+    """Return a weighted sum of the polynomials v_j over the sampled ranks: (m + 1,).
+
+    Polynomials of even degree have the weights ``even``, those of odd degree the weights ``odd``.
+    """
     values, factors = np.empty(m + 1), np.zeros((len(even) + len(odd), 2))
     factors[::2, 0], factors[1::2, 1] = even, odd
     blocks = _kept if (m + 1) * len(factors) <= _ROOM else rows
@@ -358,7 +367,10 @@ def filtered(
 def minimum_norm(
     metric: Metric, sampling: Sampling, position: int, cutoff: float
 ) -> tuple[Floats, int]:
-    """Return the values of eq. 22, and the number of singular values > ``cutoff`` * largest."""
+    """Return the corrected values of eq. 22, and how many singular values of A were used.
+
+    Only singular values above ``cutoff`` times the largest are used.
+    """
     parts, triples = _directions(sampling, cutoff)
     targets = _targets(metric, sampling, position, parts)
     even, odd = (
@@ -414,7 +426,7 @@ def _steps(sampling: Sampling) -> Floats:
     if parts[0].ndim == 1:
         every *= np.ravel(np.column_stack([parts[0], np.resize(parts[1], len(parts[0]))]))[:size]
         return every
-    # If n is smaller than m, ``seen`` has at most n columns, fewer than ``every``.
+    # Do not reuse ``every``: if n is smaller than m, ``seen`` has fewer columns.
     seen = np.empty((m + 1, sum(map(len, parts))))
     for i, part in enumerate(parts):
         seen[:, i::2] = every[:, i::2] @ part.T

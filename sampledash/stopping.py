@@ -96,7 +96,7 @@ def deciding_cutoff(
 
 
 def _tolerance(metric: Metric, tolerance: float) -> float:
-    """Return the validated tolerance; refuse one with which the metric is never decided."""
+    """Return the validated tolerance; raise ValueError if scoring can never stop early with it."""
     if metric.linear:
         advice = "estimate it from a few random negatives, without bias"
         raise ValueError(f"{metric} is never decided: every candidate counts in it; {advice}")
@@ -168,7 +168,7 @@ def stopping_cost(
 def _moments(
     metric: Metric, above: Ints, negatives: Ints, relevant: Ints, tolerance: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return mean, variance, minimum of the number of scored negatives, over all orders."""
+    """Return mean, variance and minimum of the number of scored negatives over all orders."""
     allowed = _tolerance(metric, tolerance)
     # The cutoff of TOPK depends on the number of negatives; other cutoffs are equal for all lists.
     lists = negatives if metric.share is not None else np.full(len(above), negatives.max(initial=1))
@@ -229,7 +229,7 @@ def proxy_cost(
     *,
     tolerance: float = 0.0,
 ) -> int:
-    """Return how many candidates, in a proxy's order, are scored until the metric is known.
+    """Return how many irrelevant candidates are scored, in a proxy's order, to know the metric.
 
     Parameters
     ----------

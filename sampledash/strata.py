@@ -19,18 +19,17 @@ from scipy.special import gammaln, xlog1py, xlogy
 from sampledash.types import Floats, blocks
 
 _ROOM = 1 << 22  # approximate largest number of probabilities in memory
-_NOTHING = 1e-15  # smaller probabilities are rounding errors of the transforms
+_NOTHING = 1e-15  # smaller probabilities are rounding errors of the Fourier transforms
 _EXACT = 1e-9  # a number of draws that differs by less from a whole number counts as whole
 
 
 def allot(negatives: Floats, drawn: Floats, m: int) -> Floats:
     """Return how many of m negatives come from each stratum: (instances, strata).
 
-    If the numbers ``drawn`` add up to m, return these numbers. In general, strata whose items are
-    all to be drawn get their negatives first, or in proportion to their size if m is too small. The
-    other strata share the rest in proportion to ``drawn``, but at most up to their size; parts are
-    rounded down, and the largest remainders get one more. Strata with ``drawn`` = 0 come last, in
-    proportion to their size.
+    If the numbers ``drawn`` add up to m, return these numbers. Otherwise, negatives are given first
+    to strata whose items are all to be drawn, then to strata in proportion to ``drawn``, and last
+    to strata with ``drawn`` = 0, in proportion to their size. No stratum gets more negatives than
+    it has. Fractions are rounded down, and the strata with the largest fractions get one more.
     """
     result, left = np.zeros(negatives.shape), np.full(len(negatives), float(m))
     whole, never = drawn >= negatives, drawn == 0

@@ -100,7 +100,10 @@ def _is_table(text: str) -> bool:
 
 
 def _systems(text: str) -> dict[str, list[str]]:
-    """Return the written ranks of each system; without a name, the system is called "ranks"."""
+    """Return the ranks of each system as text: "A: 3, 17; B: 5" gives A ["3", "17"] and B ["5"].
+
+    Ranks without a name are those of a system "ranks": "3, 17" gives {"ranks": ["3", "17"]}.
+    """
     segments = [s.strip() for s in re.split(r"[;\n\r]+", text) if s.strip(" \t,")]
     limits.SYSTEMS.check(sum(":" in segment for segment in segments), f"the {_NAME}")
     in_one_line = len(segments) == 1 or all(len(_values(segment)) == 1 for segment in segments)
@@ -133,7 +136,7 @@ def _ranks(systems: dict[str, list[str]]) -> Ranks:
     def place(i: int) -> str:
         return source.place(int(index[i]), int(column[i]))
 
-    if (i := parsing.first(cells.str.match(r"0\d"))) is not None:  # such as the 000 in 10,000
+    if (i := parsing.first(cells.str.match(r"0\d"))) is not None:  # 10,000 is split into 10 and 000
         raise ReadError(f"{place(i)}: {cells[i]!r} is no number; write {_WRITE}")
     table = {"system": parsing.categories(column, source.headers), "column": column}
     table["rank"] = parsing.places(cells, place, _WRITE)

@@ -122,7 +122,7 @@ def _guarded(value: Any) -> str:
 
 
 def _field(text: str) -> str:
-    # In some versions of Python, the csv module does not quote a carriage return without newline.
+    # Quote carriage returns too, which the csv module of some versions of Python does not do.
     plain = text == text.strip() and not any(c in text for c in ',"\n\r')
     return text if plain else '"' + text.replace('"', '""') + '"'
 
