@@ -23,7 +23,8 @@ LEVEL = 1e-3
 READINGS = ("m was set beforehand", "what was drawn decided m")
 #: How tied scores are read; see :meth:`SampledRankSet.with_ties`.
 TieRule = Literal["expected", "optimistic", "pessimistic", "mean-rank"]
-#: Below this p-value of :func:`chance_if_set`, intervals hold under both explanations of m.
+#: If the p-value of :func:`chance_if_set` is below this, confidence intervals are made so wide that
+#: they hold for both explanations in READINGS.
 DOUBTFUL = 0.05
 _STRATUM = 50.0  # the test of m compares only instances of similar n, in groups of about this size
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
@@ -80,7 +81,10 @@ class Outcomes:
         return np.split(values, np.cumsum([m + 1 for m in self.m])[:-1], axis=-1)
 
     def require_possible(self, chance: Floats) -> None:
-        """Raise ValueError if an outcome occurred with ``chance`` 0 at every rank: (outcomes,)."""
+        """Raise ValueError if an outcome (m and sampled rank) occurred that is impossible.
+
+        ``chance``, shape (outcomes,), is 0 for outcomes that have probability 0 at every true rank.
+        """
         for m, counts, chances in zip(self.m, self.counts, self.by_m(chance), strict=True):
             bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (chances <= 0)
             if np.any(bad):
@@ -278,7 +282,7 @@ class SampledRankSet(ByDigest):
         """p-value of the test that m is independent of the rank (:func:`chance_if_set`)."""
         used = self.counts > 0
         weight = self.counts[used] / self.design_effect
-        # Treat a tied item as if it were in the middle of its block of tied items.
+        # If the relevant item is tied, assume that it is in the middle of the tied items.
         above = self.sampled_ranks[used] - 1 + self.ties[used] // 2
         return chance_if_set(self.n[used], self.m[used], above, weight)
 
@@ -297,7 +301,7 @@ class SampledRankSet(ByDigest):
 
     @property
     def n_instances(self) -> float:
-        """Number of instances |D|: the sum of ``counts``."""
+        """Number of instances: the sum of ``counts``."""
         return float(self.counts.sum())
 
     @cached_property
@@ -311,7 +315,7 @@ class SampledRankSet(ByDigest):
         return self._outcomes(self.counts > 0)
 
     def _outcomes(self, instances: Flags | Ints, most: int | None = None) -> Outcomes:
-        """Return outcomes of ``instances``, with negatives beyond ``most`` dropped at random."""
+        """Return :class:`Outcomes` of ``instances``, after reducing them to ``most`` negatives."""
         n, m, weight = self.n[instances], self.m[instances], self.counts[instances]
         above, ties, counts = self.sampled_ranks[instances] - 1, self.ties[instances], []
         of_n = int(n.min()), rounded_mean(n, weight), int(n.max())
@@ -358,10 +362,10 @@ class SampledRankSet(ByDigest):
 
 
 def _split(above: Ints, ties: Ints, m: Ints, weight: Floats) -> tuple[Ints, Ints, Floats]:
-    """Divide each tied entry in equal parts over the places of its block, and add up equal places.
+    """Divide the weight of each entry equally over the places that the relevant item may have.
 
-    A place is the number of negatives above the relevant item. Return the places, and the m and the
-    weight of each place.
+    A place is the number of negatives above the relevant item; if it is tied, several are possible.
+    Entries with the same place and m are added up. Return the places, and their m and weights.
     """
     places, drawn, counts = list[Ints](), list[Ints](), list[Floats]()
     for size in _distinct(m):
@@ -410,26 +414,25 @@ def population_of(scheme: Scheme, mean: int, m: int) -> int:
 def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     """Return the p-value of the test that m is independent of the rank; 1 if the test has no power.
 
-    Each row has n candidates and m negatives, of which ``above`` are above its relevant item, and
-    represents ``weight`` instances.
+    Each entry of the arrays stands for ``weight`` instances with n candidates and m negatives, of
+    which ``above`` are above the relevant item.
 
-    Drop negatives at random until all instances of similar n have the smallest m among them. If m
-    is independent of the rank, the number of negatives left above the relevant item is independent
-    of m. If an evaluation draws more negatives as long as none ranks above the item, this number is
-    smaller where m is large. If m was set beforehand by something that correlates with the rank,
-    this number is smaller or larger where m is large.
+    The test drops negatives at random until all instances of similar n have equally many, namely
+    the smallest m among them. If m is independent of the rank, the number of remaining negatives
+    above the relevant item is independent of the original m. If an evaluation draws more negatives
+    as long as none ranks above the item, this number is smaller for large m. If m was set
+    beforehand by something that correlates with the rank, it is smaller or larger for large m.
 
-    The test is that of Cochran, Mantel & Haenszel. Two scores of this number (its mean, and whether
-    it is 0) are correlated with the midrank of m, among instances of the same or neighbouring n.
-    The correlations are compared with those for all permutations of m. Each score is the mean over
-    all ways to drop negatives, so that the result is reproducible. The variance is that for a
-    single random way to drop negatives. This variance is larger, so that the error rate is not
-    above the stated level. If n determines m (all candidates, or a share of them), the p-value is
-    1.
+    The test is that of Cochran, Mantel & Haenszel. The number itself, and whether it is 0, are
+    correlated with the midrank of m among instances of similar n. These correlations are compared
+    with those for all permutations of m. Both scores are averaged over all ways to drop negatives,
+    so that the result is reproducible. The variance is that for a single random way to drop them,
+    which is larger, so that the error rate is not above the stated level. If n determines m (all
+    candidates, or a share of them), the p-value is 1.
 
-    If nearly all instances have the same m, the sum of the scores of the others is not normal. Its
-    tail is therefore bounded by Bernstein's inequality with the largest contribution of an
-    instance; if all contributions are small, this is close to the normal tail.
+    If nearly all instances have the same m, the test statistic is not normal. Its tail is therefore
+    bounded by Bernstein's inequality with the largest contribution of an instance; if all
+    contributions are small, this bound is close to the normal tail.
 
     References
     ----------
@@ -496,7 +499,7 @@ def _follows(n: Ints, m: Ints) -> bool:
 def _strata(n: Ints, weight: Floats) -> Ints:
     """Return the stratum of each instance, given its n.
 
-    Instances of equal n are in one stratum. Neighbouring n are joined up to about 50 instances.
+    Instances of equal n are in one stratum. Similar n share a stratum of about 50 instances.
     """
     _, place = np.unique(n, return_inverse=True)
     sizes = np.bincount(place, weight)

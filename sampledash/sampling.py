@@ -29,7 +29,8 @@ from sampledash.metrics import Metric
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Flags, Floats, Ints, blocks
 
-#: For each row: weight of the items above, weight of the items below, and a factor in a sum.
+#: Three arrays with an entry for each relevant item: the sampling weight of all items above it, the
+#: sampling weight of all items below it, and the factor of its distribution in a sum.
 Weighted = tuple[Floats, Floats, Floats]
 Sizes = Callable[[int, Floats], Floats]  # the type of ``schemes.Design.sizes``
 
@@ -55,7 +56,7 @@ _NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than
 #: If there are at least this many rows and all have the same m, ``pmf`` loops over the number of
 #: sampled items above, and not over rows.
 _MANY = 400
-_NO_WEIGHT = 1e-18  # numbers of different drawn items with at most this probability are ignored
+_NO_WEIGHT = 1e-18  # sample sizes (numbers of different items) with smaller probability are ignored
 _TINY = 1e-290  # smaller probabilities are skipped: subnormal numbers are a hundred times slower
 
 
@@ -121,7 +122,7 @@ class Sampling:
         return float(sum(size * chance for size, chance in _sizes(self.scheme, self.m, self.n - 1)))
 
     def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the sampling weights above and below each true rank, which must be in 1..n."""
+        """Return the total sampling weights of the items above and below each true rank in 1..n."""
         return self._weights(checks.ranks("rank", rank, np.asarray(self.n)) - 1)
 
     def _weights(self, above: ArrayLike) -> tuple[Floats, Floats]:
@@ -220,11 +221,11 @@ def _mixed(sizes: Sizes, draws: Floats, a: Floats, b: Floats) -> Floats:
 
 
 def over_sizes(law: Floats, chances: Floats) -> Floats:
-    """Average distributions of the number above over the number d of drawn items.
+    """Average distributions of the number of sampled items above over the sample size d.
 
-    The rows of ``law`` are the distributions for the largest d. If one of d drawn items is dropped
-    at random, the distribution is that for d - 1, as in :mod:`sampledash.comparison.means`. Row i
-    of ``chances`` holds the probabilities of d = 0, 1, ...
+    Row i of ``law`` is the distribution of an instance for the largest d, and row i of ``chances``
+    holds the probabilities of d = 0, 1, ... The distribution for d - 1 follows from that for d: one
+    of d drawn items is dropped at random.
     """
     top = law.shape[1] - 1
     law, s = law.copy(), np.arange(top + 1.0)
@@ -245,7 +246,7 @@ def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:
 
 
 def draw_sizes(scheme: str, m: int, negatives: Ints, rng: np.random.Generator) -> Ints:
-    """Draw the number of different items that each instance gets from its negatives."""
+    """Draw, for each instance, the number of its negatives that are in the sample."""
     result = SCHEMES[scheme].drawn(m, negatives)
     for total in np.unique(negatives).tolist() if SCHEMES[scheme].varies else ():
         at, (sizes, chances) = negatives == total, zip(*_sizes(scheme, m, total), strict=True)
@@ -264,9 +265,10 @@ def check_metric(metric: Metric, scheme: str) -> None:
 def pmf_window(
     scheme: str, m: int, above: ArrayLike, below: ArrayLike, width: int
 ) -> tuple[Ints, Floats]:
-    """Return the start of each row's window and the :func:`pmf` in it: (rows,) and (rows, width).
+    """Return :func:`pmf` for only ``width`` consecutive numbers of sampled items above in each row.
 
-    The window lies around the mode; it must be wide enough to omit only negligible probabilities.
+    These numbers lie around the mode; only negligible probabilities may be omitted. Return the
+    first number of each row, shape (rows,), and the probabilities, shape (rows, width).
     """
     a, b, draws = _columns(m, above, below)
     mode = modes(scheme, draws, a, b)
@@ -278,21 +280,24 @@ def pmf_window(
 def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]:
     """Replace the many rows of each part by few rows whose :func:`pmf` has the same weighted sum.
 
-    Let p be the share of items above in a row, and t = arcsin(sqrt(p)). As a function of t, a
-    Binomial(m, p) probability is a bump of width 1/(2 sqrt(m)). On panels (intervals) of t that are
-    twice as wide, 24 Chebyshev points interpolate the probability to the last digit. Lagrange's
-    formula distributes the weight of each row over the points of its panel; new weights may be
-    negative. For draws without replacement from N items, the bump is narrower by the factor
-    sqrt(1 - m/N), and smooth in 1/N. Rows with similar factors are therefore interpolated over 1/N
-    too, with up to 12 points. Rows are not replaced if they are few, or near the ends, where all
-    items above (or below) may be drawn.
+    The new rows are Chebyshev points, between which the distributions of the old rows can be
+    interpolated. Lagrange's formula distributes the weight of each old row over these points; new
+    weights may be negative.
+
+    Let p be the share of items above the relevant item, and t = arcsin(sqrt(p)). As a function of
+    t, a Binomial(m, p) probability is a bump of width 1/(2 sqrt(m)). In an interval (panel) of t
+    that is twice as wide, 24 points interpolate the probability to the last digit. For draws
+    without replacement from N items, the bump is narrower by the factor sqrt(1 - m/N), and smooth
+    in 1/N. Rows with similar factors are therefore interpolated over 1/N too, with up to 12 points.
+
+    Rows are not replaced if they are few, or if all items above (or below) may be drawn.
     """
     if SCHEMES[scheme].varies:
         return list(parts)
     if not SCHEMES[scheme].distinct:
         return [_merge(part, np.sqrt(m), 0.0, 0.0, 0.0, 1) for part in parts]
-    # ``drawn`` is the share of items drawn. Probabilities are not smooth in shares above 1 - 1e-4,
-    # which are all in the last band.
+    # ``drawn`` is the share of items drawn. A band holds similar shares. The last band holds all
+    # shares above 1 - 1e-4, because probabilities are not smooth in these.
     drawn = [np.minimum(m / (above + below), 1.0) for above, below, _ in parts]
     bands = [(-np.log(np.maximum(1 - x, 1e-4)) / _BAND).astype(np.int64) for x in drawn]
     merged: list[list[Weighted]] = [[(np.empty(0), np.empty(0), np.empty(0))] for _ in parts]
@@ -324,11 +329,11 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
 def _merge(
     part: Weighted, width: float, end: float, low: float, high: float, sizes: int
 ) -> Weighted:
-    """Merge the rows of one part whose share above lies within end..1 - end.
+    """Do :func:`merge_laws` for the rows of one part whose share of items above is in end..1 - end.
 
-    N lies in 1/high..1/low; if ``high`` is 0, the probabilities do not depend on N. ``width`` is
-    the number of panels per radian of arcsin(sqrt(share)), and ``sizes`` the number of points over
-    N.
+    ``low`` and ``high`` are limits of 1/N, where N is the number of negatives; they are 0 if the
+    probabilities do not depend on N. ``width`` is the number of panels per radian of
+    arcsin(sqrt(share)), and ``sizes`` is the number of interpolation points over 1/N.
     """
     above, below, weight = part
     first = np.arcsin(np.sqrt(min(end, 0.5)))
@@ -338,7 +343,7 @@ def _merge(
         return part
     angle = (np.arctan2(np.sqrt(above), np.sqrt(below)) - first) * (panels / whole)
     panel = np.minimum(angle.astype(np.int64), panels - 1)
-    panel[(angle < 0) | (angle > panels)] = panels  # mark rows with a share outside end..1-end
+    panel[(angle < 0) | (angle > panels)] = panels  # these rows are not merged
     count = np.bincount(panel, minlength=panels + 1)
     count[panels] = 0
     used = np.flatnonzero(count > most)
@@ -413,7 +418,10 @@ def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
 
 
 def _interpolated(sizes: Sizes, m: int, numbers: Ints) -> tuple[Floats, Floats]:
-    """Interpolate ``sizes(m, numbers)`` in 1 / number; return two matrices, to be multiplied."""
+    """Return two matrices whose product is ``sizes(m, numbers)``, interpolated in 1 / number.
+
+    The first matrix holds the weights of the interpolation points, the second the values at these.
+    """
     if len(numbers) <= (count := _POINTS + int(5 * np.sqrt(m))):
         return np.eye(len(numbers)), sizes(m, numbers.astype(np.float64))
     low, high = 1 / float(numbers[-1]), 1 / float(numbers[0])
@@ -424,8 +432,8 @@ def _interpolated(sizes: Sizes, m: int, numbers: Ints) -> tuple[Floats, Floats]:
 def _mixed_sums(sizes: Sizes, m: int, parts: Sequence[Weighted]) -> Floats:
     """Return :func:`weighted_pmf_sums` if the number of different drawn items varies.
 
-    The distribution of this number is a smooth function of the number N of negatives, and is
-    interpolated over N: the rows are averaged once for each Chebyshev point.
+    The distribution of this number is a smooth function of the number N of negatives. To save time,
+    it is computed only for a few N (Chebyshev points), and interpolated for other N.
     """
     total = np.zeros((len(parts), m + 1))
     pools = [np.rint(above + below).astype(np.int64) for above, below, _ in parts]
@@ -606,7 +614,11 @@ def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
 def mean_and_variance(
     vector: Floats, sampling: Sampling, above: Floats, below: Floats
 ) -> tuple[Floats, Floats]:
-    """Return mean and variance of ``vector[sampled rank - 1]``, in the shape of ``above``."""
+    """Return the mean and variance of a metric whose value at sampled rank t is ``vector[t - 1]``.
+
+    ``above`` and ``below`` are the sampling weights of the items above and below each relevant
+    item; the results have their shape.
+    """
     both = np.empty((2, above.size))
     for rows, p in pmf_chunks(sampling.scheme, sampling.m, above.ravel(), below.ravel()):
         both[:, rows] = moments(p, vector)

@@ -105,9 +105,9 @@ def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
 def contributions(
     metric: Metric, rows: RankCounts, counts: RankCounts, m: int, protocol: Protocol
 ) -> Contributions:
-    """Return what each relevant item in ``rows`` adds to the mean, by its number of items above.
+    """Return what the relevant items ``rows`` add to the mean for 0..m sampled items above them.
 
-    Corrections are fitted to ``counts``.
+    If the metric is corrected, the correction is fitted to ``counts``.
     """
     last = 1 if metric.first_only or metric.of_others else int(rows.position.max())
     ranked = as_ranked_by(metric, counts)
@@ -123,7 +123,10 @@ def run_sums(
     protocol: Protocol,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return each run's sums: (runs, metrics). ``rows`` are sorted by instance, best item first."""
+    """Return the weighted sum of each metric over relevant items in each run: (runs, metrics).
+
+    ``rows`` are the relevant items, sorted by instance, with the best item of an instance first.
+    """
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
@@ -137,8 +140,8 @@ def run_sums(
     drawn = draw_sizes(protocol.scheme, m, pools, rng)[:, np.cumsum(rows.position == 1) - 1]
     total = np.zeros((len(values), runs))
     sampled = np.zeros((runs, len(rows)), dtype=np.int64)
-    # From the worst relevant item to the best: a random part of the drawn items above the next
-    # worse item is also above the current one.
+    # Start with the worst relevant item. Each sampled item above it is then drawn to be above the
+    # next better relevant item too, or between these two relevant items.
     for j in range(int(rows.position.max()), 0, -1):
         at = np.flatnonzero(rows.position == j)
         items, size = rows[at], (runs, len(at))

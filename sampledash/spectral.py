@@ -1,9 +1,9 @@
 r"""How much of each polynomial component of a metric the bias-variance correction keeps.
 
-A metric is a function of the true rank, thus a sum of orthogonal polynomials of degree 0, 1, 2, ...
-(times factors). Each of these terms is a *component* of the metric. The correction keeps mostly the
-components of low degree, like a low-pass filter. All equations are those of Krichene & Rendle, and
-:math:`\gamma` is the weight of the variance in their eq. 25.
+A metric is a function of the true rank, thus a weighted sum of orthogonal polynomials of degree 0,
+1, 2, ... Each term of this sum is a *component* of the metric. The correction keeps mostly the
+components of low degree, like a low-pass filter. Numbers of equations are those of Krichene &
+Rendle, and :math:`\gamma` is the weight of the variance in their eq. 25.
 
 Let A hold P(sampled rank | true rank), and let the prior be uniform. Divide the columns of A by the
 square roots of their sums: :math:`S_{rs} = A_{rs} / \sqrt{c_s}`, :math:`c_s = \sum_r A_{rs}`. The
@@ -19,7 +19,8 @@ entries :math:`c_s`. So the part of M along the j-th eigenvector of K is multipl
 *Without replacement* the eigenvectors are the discrete Chebyshev (Hahn) polynomials. Given the
 sampled rank, a polynomial of degree j in the true rank has a mean that is a polynomial of degree j
 in the sampled rank, and vice versa. So K maps polynomials of degree j to polynomials of degree j;
-since K is symmetric, its eigenvectors are the orthogonal polynomials. Leading coefficients give
+since K is symmetric, its eigenvectors are the orthogonal polynomials. Comparing the leading
+coefficients gives
 
 .. math:: \lambda_j = \prod_{i<j} \frac{(m - i)(n + 1 + i)}{(m + 2 + i)(n - 1 - i)}.
 
@@ -207,10 +208,11 @@ def first_zero(n: int, degree: int) -> float:
 
 
 def rows(size: int, degrees: int, *, summed: bool = False) -> Iterator[tuple[slice, Floats]]:
-    """Yield blocks of the orthonormal polynomials on the first half of the points 0..size - 1.
+    """Yield the values of orthonormal polynomials at the points 0..size - 1, in blocks of points.
 
-    A block is (slice of the points, values of shape (points, degrees)). The second half mirrors the
-    first, with sign (-1)^degree. If ``summed``, values are cumulative sums, invalid for degree 0.
+    A block is (slice of the points, values of shape (points, degrees)). Only the first half of the
+    points is evaluated: the second half mirrors the first, with sign (-1)^degree. If ``summed``,
+    yield cumulative sums of the values over the points; those for degree 0 are invalid.
     """
     j = np.arange(degrees)
     # ``first`` holds the base-2 logarithms of the values of the polynomials at the first point. The
@@ -253,7 +255,10 @@ def _both_ends(values: Floats) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=64)
 def components(metric: Metric, n: int, position: int, degrees: int) -> Floats:
-    """Return the scalar products of the exact metric with each polynomial over 1..n: (degrees,)."""
+    """Return the scalar product of the exact metric with each orthonormal polynomial: (degrees,).
+
+    Metric and polynomials are functions of the true rank 1..n.
+    """
     parts = np.array(_both_ends(metric.of_above(np.arange(n), n - 1, position)))
     parts[:, : n // 2] *= 2
     total = np.zeros((2, degrees))
@@ -349,7 +354,8 @@ def filtered(
 ) -> tuple[Floats, int]:
     """Return the corrected values for sampling without replacement: eq. 25, or eq. 22 if γ = 0.
 
-    For eq. 22, only singular values of A above ``cutoff`` times the largest are used.
+    For eq. 22, the singular values of the matrix P(sampled rank | true rank) are used that are
+    above ``cutoff`` times the largest.
 
     Returns
     -------
@@ -367,9 +373,10 @@ def filtered(
 def minimum_norm(
     metric: Metric, sampling: Sampling, position: int, cutoff: float
 ) -> tuple[Floats, int]:
-    """Return the corrected values of eq. 22, and how many singular values of A were used.
+    """Return the corrected values of eq. 22, and how many singular values were used.
 
-    Only singular values above ``cutoff`` times the largest are used.
+    The singular values are those of P(sampled rank | true rank). Values up to ``cutoff`` times the
+    largest are not used.
     """
     parts, triples = _directions(sampling, cutoff)
     targets = _targets(metric, sampling, position, parts)
@@ -384,9 +391,9 @@ def minimum_norm(
 def _directions(
     sampling: Sampling, cutoff: float
 ) -> tuple[list[Floats], list[tuple[Floats, Floats, Floats]]]:
-    """Return the matrices of :func:`_seen` and their singular value decompositions (U, S, Vᵀ).
+    """Return the matrices of :func:`_seen`, and (U, S, Vᵀ) of their singular value decompositions.
 
-    The decompositions hold only singular values above ``cutoff`` times the largest.
+    Singular values up to ``cutoff`` times the largest are left out.
     """
     parts = _seen(sampling, 1e-7 * cutoff)
     decompositions = [np.linalg.svd(part, full_matrices=False) for part in parts]
@@ -397,10 +404,11 @@ def _directions(
 
 
 def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Floats, Floats]:
-    """Return P(sampled rank <= t | true rank), one row for each t = 1..m + 1, and the exact metric.
+    """Return coefficients of P(sampled rank <= t | true rank), and of the exact metric.
 
-    Both are functions of the true rank. They are given by their coefficients in the polynomial
-    basis of :func:`_seen`, for singular values above 1e-17 times the largest.
+    Both are functions of the true rank, and a sum of the orthonormal polynomials of :func:`_seen`
+    with these coefficients. The probability has one row of coefficients for each t = 1..m + 1.
+    Singular values below 1e-17 times the largest are left out.
     """
     parts = _seen(sampling, 1e-17)
     entries = (sampling.m + 1) * sum(part.shape[-1] for part in parts)
@@ -412,7 +420,10 @@ def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Float
 
 @lru_cache(maxsize=2)
 def _steps(sampling: Sampling) -> Floats:
-    """Return the rows of :func:`cumulative`: (m + 1, coefficients)."""
+    """Return the coefficients of P(sampled rank <= t | true rank), as in :func:`cumulative`.
+
+    There is one row for each t = 1..m + 1, with one coefficient per polynomial.
+    """
     m, parts = sampling.m, _seen(sampling, 1e-17)
     size = sum(part.shape[-1] for part in parts)
     every, sign = np.empty((m + 1, size)), (-1.0) ** np.arange(size)

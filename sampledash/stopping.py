@@ -61,7 +61,7 @@ def deciding_cutoff(
 ) -> int | None:
     """Return how many candidates must be above the best relevant item to decide the metric.
 
-    An instance is decided if its metric cannot exceed the tolerance.
+    The metric of an instance is decided if it cannot exceed the tolerance.
 
     Parameters
     ----------

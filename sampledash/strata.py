@@ -43,7 +43,10 @@ def allot(negatives: Floats, drawn: Floats, m: int) -> Floats:
 
 
 def _in_proportion(total: Floats, weight: Floats, size: Floats) -> Floats:
-    """Return whole numbers of the given totals, in proportion to ``weight`` but up to ``size``."""
+    """Divide the ``total`` of each row into whole numbers in proportion to ``weight``.
+
+    A number is at most the entry of ``size`` at the same place.
+    """
     quota = np.zeros(size.shape)
     for _ in range(size.shape[1]):
         share = np.where(quota < size, weight, 0)
@@ -86,7 +89,7 @@ def law(strata: Floats, m: int) -> Floats:
 
 
 def _binomial(n: int, p: Floats) -> Floats:
-    """Return Binomial(n, p) probabilities of 0..n, (len(p), n + 1)."""
+    """Return the probabilities of 0, ..., n under Binomial(n, p) for each p: (len(p), n + 1)."""
     j, p = np.arange(n + 1), p[:, None]
     ways = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1)
     return np.asarray(np.exp(ways + xlogy(j, p) + xlog1py(n - j, -p)))
@@ -95,7 +98,8 @@ def _binomial(n: int, p: Floats) -> Floats:
 def _hypergeometric(m: int, drawn: Floats, high: Floats, negatives: Floats) -> Floats:
     """Return P(s of the drawn items are above the relevant item) for s in 0..m.
 
-    ``high`` holds assumed numbers of items above: shape (instances, numbers).
+    ``high``, shape (instances, numbers), holds several possible numbers of negatives above the
+    relevant item. The result has shape (instances, numbers, m + 1).
     """
     drawn, negatives, high = drawn[:, None, None], negatives[:, None, None], high[..., None]
     others = negatives - high

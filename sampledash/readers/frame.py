@@ -232,7 +232,7 @@ def facts_of(
 
 
 def parsed_cells(source: Layout, cells: Any, roles: Mapping[Any, Role]) -> dict[Any, Any]:
-    """Return the parsed column of each role, and remove the cells of these columns."""
+    """Return the parsed column of each role, and remove these columns from ``cells``."""
     pairs = ((role, source.find(role)) for role in roles)
     return {
         role: roles[role].read(cells.pop(i), partial(source.place, column=i), roles[role].write)

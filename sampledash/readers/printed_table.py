@@ -338,7 +338,7 @@ Row = Mapping[Heading, Cell]
 
 
 def in_percent(columns: Sequence[Heading], rows: Sequence[Row]) -> list[Heading]:
-    """Return the columns in percent; the notes of :func:`read_printed` give the rule."""
+    """Return the columns whose values are in percent, by the rule in :func:`read_printed`."""
     cells = {x: [row[x] for row in rows if x in row] for x in columns}
     signed = [x for x in columns if x.percent or any(cell.signed for cell in cells[x])]
     above = [x for x in columns if any(cell.value > 1 for cell in cells[x])]

@@ -58,7 +58,7 @@ def npz_to_parquet(data: bytes, name: str) -> bytes:
 
 
 def json_to_parquet(data: bytes, name: str) -> bytes:
-    """Convert JSON lines: each line is a record, as pandas writes it with ``lines=True``."""
+    """Convert JSON lines (one record per line, as pandas writes with ``lines=True``) to Parquet."""
     try:
         return _written(json.read_json(io.BytesIO(data), json.ReadOptions(block_size=_BLOCK)))
     except pa.ArrowException:

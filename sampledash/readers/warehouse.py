@@ -217,7 +217,8 @@ def _partitioned(table: Table, partitions: Mapping[str, set[str]]) -> Table:
     by_file = _FILE in table.columns
     for key, values in partitions.items():
         column = table[_FILE].re_extract(rf"/\Q{key}\E=([^/]*)/", 1) if by_file else table[key]
-        # Spark has already decoded the percent-encoding, but each byte as one Latin-1 character.
+        # Names of folders are percent-encoded. Spark has decoded them already, but wrongly: each
+        # byte as one Latin-1 character.
         texts = {x if by_file else unquote(x, "latin-1"): unquote(x) for x in values}
         column = column.nullif(_NULL).substitute({a: b for a, b in texts.items() if a != b})
         whole = (role := ROLES.get(role_of(key) or "")) is not None and role.holds == "whole"
@@ -274,7 +275,7 @@ def _numbers(table: Table, header: str, name: str) -> Any:
 
 
 def _is(flag: Any, words: tuple[str, ...]) -> Any:
-    """Return whether a mark is one of ``words`` (YES or NO); a number must be 1 (YES) or 0 (NO)."""
+    """Return whether cells mean yes (if ``words`` is YES) or no (NO); cells are text or numbers."""
     return flag == int(words is YES) if flag.type().is_numeric() else flag.isin(words)
 
 
@@ -315,10 +316,10 @@ def _real(score: Any) -> Any:
 
 
 def wanted_items(candidates: Table) -> Table:
-    """Return the relevant items that have a score, which is called ``wanted``.
+    """Return the relevant items that have a score, with the score in the column ``wanted``.
 
-    Other items with the score -inf, which are no candidates, are not filtered out before a join
-    with this table, because engines would then join in an inefficient order.
+    To count candidates, join this table with all scored items, and filter out items with the score
+    -inf afterwards. If they were filtered out before, engines would join in an inefficient order.
     """
     score = candidates["score"]
     relevant = candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
@@ -326,12 +327,13 @@ def wanted_items(candidates: Table) -> Table:
 
 
 def class_sums(candidates: Table, items: Any) -> Table:
-    """Return the sums of all columns ``part…`` of a data frame of items, in groups of candidates.
+    """Divide the items of each relevant item's list into groups, and return sums over the groups.
 
-    The column ``size`` is the number of candidates of a group. The groups are ``row``, the number
-    of a relevant item in the order of system and instance; ``first``, a column of ``items``; and
-    ``side``: 0 if items have a better score than the relevant item, 1 if the score is equal, 2 if
-    it is worse, and 3 for items that are no negatives.
+    Three columns define a group. ``row`` is the number of the relevant item in the order of system
+    and instance. ``first`` is a column of the data frame ``items``. ``side`` is 0 if items have a
+    better score than the relevant item, 1 if the score is equal, 2 if it is worse, and 3 if they
+    are no negatives. The sums are ``size``, the number of items in the group, and the sum of each
+    column ``part…`` of ``items``.
     """
     import ibis
 
@@ -347,7 +349,7 @@ def class_sums(candidates: Table, items: Any) -> Table:
 
 
 def item_weights(table: Table, name: str) -> Table:
-    """Return item, and the smallest and largest number of the item in the column ``weight``."""
+    """Return a row for each item, with the smallest and largest weight that the table gives it."""
     header = next((header for header in table.columns if bare(header) == "weight"), None)
     if header is None:
         raise ReadError(f"{name} has no column weight: add it, or draw negatives by popularity")

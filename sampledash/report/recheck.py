@@ -1,4 +1,4 @@
-"""Embed in a report the inputs that it is computed from; compare it with one computed from them."""
+"""Recheck a report: it contains its ranks and settings, so that it can be computed again."""
 
 import html
 import json
@@ -81,7 +81,7 @@ def _tokens(page: str, version: str) -> Iterator[_Token]:
 
 
 def _drawn(script: str, start: int) -> str:
-    """Return the data and the layout of a picture, with plain numbers for packed arrays."""
+    """Return the data and layout of a picture as JSON, with base64 arrays decoded to numbers."""
     data, end = json.JSONDecoder().raw_decode(script, start)
     layout, _ = json.JSONDecoder().raw_decode(script, script.index("{", end))
     text = json.dumps([data, layout | {"template": None}], ensure_ascii=False)

@@ -114,7 +114,7 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
 
 
 def other_metrics(findings: Pairs, x: int) -> str:
-    """Return the states of all metrics except metric ``x``, such as ``Also wrong: NDCG.``."""
+    """Return the verdicts on all metrics except metric ``x``, such as ``Also wrong: NDCG.``."""
     worst, sentences = findings.states.min(axis=1), []
     for code, state in enumerate(CODES):
         names = [str(findings.metrics[y]) for y in np.flatnonzero(worst == code) if y != x]

@@ -148,7 +148,7 @@ def printed(table: pd.DataFrame) -> list[Column]:
 
 
 def _headed(name: str, names: set[str]) -> tuple[str, str]:
-    """Return the header and the kind of column ``name`` in a table with the columns ``names``."""
+    """Return header and kind of content of column ``name`` in a table with columns ``names``."""
     if "design" in names and " > " in name:  # a column for a pair of systems, such as "A > B"
         return f"Shows {name}", "chance"
     rows = [(header, kind) for header, kind, others in _COLUMNS.get(name, ()) if others <= names]
