@@ -58,7 +58,7 @@ class Outcomes:
 
     @property
     def at_extremes(self) -> tuple[Outcomes, ...]:
-        """Copies of this object with another ``n``: the smallest and the largest of an instance."""
+        """Copies of this object whose ``n`` is the smallest, and the largest, n of an instance."""
         return tuple(replace(self, n=n, extremes=()) for n in self.extremes or (self.n,))
 
     @property
@@ -259,7 +259,7 @@ class SampledRankSet(ByDigest):
         return self.read_at(LEVEL)
 
     def read_at(self, level: float) -> tuple[SampledRankSet, ...]:
-        """Return :attr:`readings` if the test of m has the significance level ``level``."""
+        """Return :attr:`readings` for a test of m with the significance level ``level``."""
         if self.adaptive is not None or self.chance_if_set >= level:
             return (self,)
         return replace(self, adaptive=False), replace(self, adaptive=True)
@@ -290,8 +290,8 @@ class SampledRankSet(ByDigest):
     def design_effect(self) -> float:
         """How many instances, at worst, carry as much information as one independent instance.
 
-        Entries with one label may be alike. If they are copies of each other, the sample is worth
-        (sum of weights)² / (sum of squared weights of the labels) independent instances.
+        Entries with the same label may be alike. If they are copies of each other, the sample is
+        worth (sum of weights)² / (sum of squared weights of the labels) independent instances.
         """
         if self.instances is None:
             return 1.0
@@ -315,7 +315,7 @@ class SampledRankSet(ByDigest):
         return self._outcomes(self.counts > 0)
 
     def _outcomes(self, instances: Flags | Ints, most: int | None = None) -> Outcomes:
-        """Return :class:`Outcomes` of ``instances``, after reducing them to ``most`` negatives."""
+        """Return :class:`Outcomes` of ``instances``; drop negatives beyond ``most`` at random."""
         n, m, weight = self.n[instances], self.m[instances], self.counts[instances]
         above, ties, counts = self.sampled_ranks[instances] - 1, self.ties[instances], []
         of_n = int(n.min()), rounded_mean(n, weight), int(n.max())
@@ -523,14 +523,14 @@ def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
 def as_sample(ranks: RankSet, n: int) -> SampledRankSet:
     """Take the candidates that a system ranked as a uniform sample of a larger corpus.
 
-    The result is for the question what a metric would be if every candidate of the corpus were
-    ranked: for example 1,000 of 5,000 images, or a test collection of a million documents.
+    Estimates from the result say what a metric would be if every item of the corpus were ranked,
+    where the test ranked only some, for example 1,000 of 5,000 images.
 
     Parameters
     ----------
     ranks
-        True ranks among the candidates of the test, one relevant item per instance. Tied items
-        count in equal parts at each place of their block.
+        True ranks among the candidates of the test, one relevant item per instance. A tied item
+        counts in equal parts at each rank that it can have.
     n
         Number of candidates of the whole corpus, the relevant item included; at most 10^12.
 

@@ -38,8 +38,8 @@ Sizes = Callable[[int, Floats], Floats]  # the type of ``schemes.Design.sizes``
 #: number of negatives, which is the largest m.
 TOO_MANY = "m = {} is too large without replacement: {}; take m <= {} or sample with replacement"
 _CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which fit the CPU cache
-#: Numbers of sampled items above that are this many standard deviations from the mode are left out:
-#: their total probability is below 1e-30.
+#: Numbers of sampled items above that are more than this many standard deviations from the mode are
+#: left out: their total probability is below 1e-30.
 _SIGMAS = 12
 # Constants of the functions that interpolate the distribution of the number of sampled items above
 # the relevant item: over the share of items above it, and over the number N of negatives.
@@ -239,7 +239,7 @@ def over_sizes(law: Floats, chances: Floats) -> Floats:
 
 
 def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:
-    """Return the numbers of different drawn items with their probabilities, if not negligible."""
+    """Return possible sample sizes (numbers of different items) with their probabilities."""
     sizes = SCHEMES[scheme].sizes
     chances = np.eye(m + 1)[m] if sizes is None else sizes(m, np.array([float(total)]))[0]
     return [(int(d), float(chances[d])) for d in np.flatnonzero(chances > _NO_WEIGHT)]
@@ -509,8 +509,8 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0
-    # Compute the counts above the mode first, then the counts below the mode, in the same way with
-    # a and b exchanged.
+    # Compute the probabilities of the numbers above the mode first, then those below the mode, in
+    # the same way with a and b exchanged.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
         # ``ends[s]`` is the number of rows with a mode up to s.
         ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()

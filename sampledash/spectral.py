@@ -92,9 +92,10 @@ class Resolution:
         Largest degree of a component (the metric's part along a polynomial) of which the correction
         keeps at least half.
     width
-        Rank of the first zero of the polynomial of this degree: the finest detail at the top.
+        Rank of the first zero of the polynomial of this degree: about the finest detail at the top
+        of the list that the correction keeps.
     blind
-        Number of top ranks to which a distribution of the true rank can give no mass while it
+        Number of top ranks that can all have probability 0 in a distribution of the true rank that
         agrees with the uniform distribution in all components up to ``degree``.
     """
 
@@ -247,7 +248,7 @@ def _kept(size: int, degrees: int) -> list[tuple[slice, Floats]]:
 
 
 def _both_ends(values: Floats) -> tuple[Floats, Floats]:
-    """Return the first halves of the even and the odd part of ``values`` about their middle."""
+    """Split ``values`` into an even and an odd part about the middle; return their first halves."""
     half = (len(values) + 1) // 2
     other = values[::-1][:half]
     return (values[:half] + other) / 2, (values[:half] - other) / 2
@@ -320,9 +321,9 @@ def _rounded(degrees: int) -> int:
 def _targets(
     metric: Metric, sampling: Sampling, position: int, parts: Sequence[Floats]
 ) -> list[Floats]:
-    """Return the coefficients of the exact metric in the basis of :func:`_seen`.
+    """Return the coefficients of the exact metric in the orthonormal basis of :func:`_seen`.
 
-    The two arrays are for even and for odd degrees.
+    There is one array for the polynomials of even degree, and one for those of odd degree.
     """
     n, size = sampling.n, sum(part.shape[-1] for part in parts)
     if sampling.design.distinct:
@@ -354,8 +355,8 @@ def filtered(
 ) -> tuple[Floats, int]:
     """Return the corrected values for sampling without replacement: eq. 25, or eq. 22 if γ = 0.
 
-    For eq. 22, the singular values of the matrix P(sampled rank | true rank) are used that are
-    above ``cutoff`` times the largest.
+    For eq. 22, only singular values of the matrix P(sampled rank | true rank) above ``cutoff``
+    times the largest are used.
 
     Returns
     -------

@@ -170,7 +170,7 @@ def _moments(
 ) -> tuple[Floats, Floats, Floats]:
     """Return mean, variance and minimum of the number of scored negatives over all orders."""
     allowed = _tolerance(metric, tolerance)
-    # The cutoff of TOPK depends on the number of negatives; other cutoffs are equal for all lists.
+    # Only the cutoff of the metric TOPK depends on the number of negatives.
     lists = negatives if metric.share is not None else np.full(len(above), negatives.max(initial=1))
     first, at = unique_rows([relevant, lists])
     pairs = zip(relevant[first].tolist(), lists[first].tolist(), strict=True)

@@ -20,7 +20,7 @@ from sampledash.types import Floats, blocks
 
 _ROOM = 1 << 22  # approximate largest number of probabilities in memory
 _NOTHING = 1e-15  # smaller probabilities are rounding errors of the Fourier transforms
-_EXACT = 1e-9  # a number of draws that differs by less from a whole number counts as whole
+_EXACT = 1e-9  # a number of draws this close to the next whole number is rounded up, not down
 
 
 def allot(negatives: Floats, drawn: Floats, m: int) -> Floats:
@@ -67,7 +67,8 @@ def law(strata: Floats, m: int) -> Floats:
         item, the number tied with it, the number of all negatives, and the number that is drawn:
         (instances, 4, strata). Tied items are in random order.
     m
-        Number of sampled negatives, which :func:`allot` divides; all of them if there are fewer.
+        Number of sampled negatives, which :func:`allot` divides among the strata. If an instance
+        has fewer negatives, all are sampled.
     """
     above, tied, negatives, drawn = (strata[:, part] for part in range(4))
     drawn = allot(negatives, drawn, m)

@@ -31,7 +31,7 @@ def open_sources(
     name: str | Sequence[str] | None = None,
     qrels: PathOrBuffer | None = None,
 ) -> Opened:
-    """Parse files, but do not make rank sets yet; :func:`read_rank_sets` explains the arguments."""
+    """Parse files, but make no rank sets yet; :func:`read_rank_sets` explains the arguments."""
     many = isinstance(source, Sequence) and not isinstance(source, str)
     sources: list[Any] = list(source) if isinstance(source, Sequence) and many else [source]
     names: list[Any] = [name] * len(sources) if name is None or not many else list(name)

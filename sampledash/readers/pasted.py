@@ -26,7 +26,7 @@ _WRITE = (
 # A setting of n or m, such as "n = 3,706" and "m: 100".
 _SETTING = re.compile(r"(?i)\b([nm])\s*[=:]\s*(-?\d{1,3}(?:[,_]\d{3})+|-?\d+)\b")
 _BETWEEN = re.compile(r"[\s,;#]")  # characters allowed around the settings of a line
-_APART = re.compile(r"[,;\s]+")  # separators of weights
+_APART = re.compile(r"[,;\s]+")  # separators between the weights of ranks
 
 
 def parse_rank_text(
@@ -72,7 +72,7 @@ def parse_rank_text(
 
 
 def open_text(text: str) -> Opened:
-    """Parse text, but do not make rank sets yet; that needs options (see :meth:`Opened.read`)."""
+    """Parse text, but make no rank sets; :meth:`Opened.read` makes them with further options."""
     text = checks.text("text", text)
     limits.TYPED.check(len(text), f"the {_NAME}")
     text, n, m = settings_aside(text, f"the {_NAME}")

@@ -73,9 +73,9 @@ _TIED = (
 class Trec:
     """A parsed run or qrels: a frame with one row per line, whose columns are named by role.
 
-    System, user (query) and item (document) are categories, the others numbers. A list of
-    recommendations is stored as a run and test items as qrels, with ``listed``: equal scores in a
-    list are ties.
+    System, user (query) and item (document) are categories, the other columns numbers. A list of
+    recommendations is stored as a run, and test items as qrels. ``listed`` is then true: equal
+    scores in a list are ties.
     """
 
     kind: TrecKind

@@ -82,7 +82,7 @@ def exact_report(
     tables: Mapping[str, pd.DataFrame],
     k: int,
 ) -> str:
-    """Return an HTML report on truncated lists: ranks above ``k`` are unknown."""
+    """Return an HTML report on truncated lists: ranks beyond ``k`` are unknown."""
     title = f"Exact metrics of {one_line(source) or 'ranks'}"
     filled = {name: table for name, table in tables.items() if len(table)}
     script = exact_script(source, python, metrics)

@@ -130,8 +130,9 @@ def _field(text: str) -> str:
 def printed(table: pd.DataFrame) -> list[Column]:
     """Return the columns of a table as rounded text, such as shares in percent with two decimals.
 
-    The names of the package's own columns decide how these are printed. Other numbers are printed
-    as shares if no absolute value exceeds 1, otherwise as whole numbers or with two decimals.
+    If the package itself named a column, the name decides how it is printed. Other numbers are
+    printed as shares if no absolute value exceeds 1, otherwise as whole numbers or with two
+    decimals.
     """
     columns = columns_of(table)
     names, made = {name for name, _ in columns}, []
