@@ -23,16 +23,17 @@ LEVEL = 1e-3
 READINGS = ("m was set beforehand", "what was drawn decided m")
 #: How tied scores are read; see :meth:`SampledRankSet.with_ties`.
 TieRule = Literal["expected", "optimistic", "pessimistic", "mean-rank"]
-#: Below this p-value of :func:`chance_if_set`, intervals hold under both explanations of m.
+#: If the p-value of :func:`chance_if_set` is below this, confidence intervals are made so wide that
+#: they hold for both explanations in READINGS.
 DOUBTFUL = 0.05
 _STRATUM = 50.0  # the test of m compares only instances of similar n, in groups of about this size
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
 _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
-_NEAR = 1.5  # largest ratio of n (or of m) within a stratum that has enough instances
-#: Largest ratio of two n in a stratum. The ratio of two m is not limited, because a larger m can be
-#: reduced by dropping negatives.
+_NEAR = 1.5  # largest n (or m) / smallest n (or m) in a stratum that has enough instances
+#: Largest n / smallest n in any stratum. The ratio of two m is not limited, because a larger m can
+#: be reduced by dropping negatives.
 _FAR = 4.0
-_FAINT = 1e-9  # a smaller sum of weights at a sampled rank is a rounding error
+_FAINT = 1e-9  # a smaller total weight of the instances at a sampled rank is a rounding error
 #: Largest number of possible sampled ranks: the sum of m + 1 over all different m of a rank set.
 MOST_PLACES = 10_000_000
 
@@ -57,7 +58,7 @@ class Outcomes:
 
     @property
     def at_extremes(self) -> tuple[Outcomes, ...]:
-        """Copies of this object with the smallest and the largest n of an instance as ``n``."""
+        """Copies of this object whose ``n`` is the smallest, and the largest, n of an instance."""
         return tuple(replace(self, n=n, extremes=()) for n in self.extremes or (self.n,))
 
     @property
@@ -80,7 +81,10 @@ class Outcomes:
         return np.split(values, np.cumsum([m + 1 for m in self.m])[:-1], axis=-1)
 
     def require_possible(self, chance: Floats) -> None:
-        """Raise ValueError if an outcome occurred with ``chance`` 0 at every rank: (outcomes,)."""
+        """Raise ValueError if an outcome (m and sampled rank) occurred that is impossible.
+
+        ``chance``, shape (outcomes,), is 0 for outcomes that have probability 0 at every true rank.
+        """
         for m, counts, chances in zip(self.m, self.counts, self.by_m(chance), strict=True):
             bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (chances <= 0)
             if np.any(bad):
@@ -122,8 +126,8 @@ class SampledRankSet(ByDigest):
         made for both cases (:attr:`readings`), and ranges hold for both cases.
     ties
         Number of sampled negatives that are tied with the relevant item: one number, or one per
-        entry. Tied items are in random order: each entry counts in equal parts at every place of
-        its block, and remains one instance.
+        entry. Tied items are in random order: each entry counts in equal parts at every rank that
+        the relevant item can have among the tied items, and remains one instance.
     mean_rank
         How the uncorrected metric treats ties. If True, it is computed from the mean of the best
         and the worst rank, as OGB, TGB and PyKEEN publish it. If False, it is the mean over all
@@ -255,13 +259,16 @@ class SampledRankSet(ByDigest):
         return self.read_at(LEVEL)
 
     def read_at(self, level: float) -> tuple[SampledRankSet, ...]:
-        """Return :attr:`readings` for another significance level of :func:`chance_if_set`."""
+        """Return :attr:`readings` for a test of m with the significance level ``level``."""
         if self.adaptive is not None or self.chance_if_set >= level:
             return (self,)
         return replace(self, adaptive=False), replace(self, adaptive=True)
 
     def require_set(self, what: str, instead: str) -> None:
-        """Refuse ``what`` if m may depend on the draw; the error advises ``instead``."""
+        """Raise ValueError if m may depend on the drawn negatives, which makes ``what`` invalid.
+
+        The error message advises ``instead``.
+        """
         if self.readings[-1].adaptive:
             reason = "what was drawn decided its m (as adaptive says)"
             if self.adaptive is None:
@@ -275,7 +282,7 @@ class SampledRankSet(ByDigest):
         """p-value of the test that m is independent of the rank (:func:`chance_if_set`)."""
         used = self.counts > 0
         weight = self.counts[used] / self.design_effect
-        # Treat a tied item as if it were in the middle of its block of tied items.
+        # If the relevant item is tied, assume that it is in the middle of the tied items.
         above = self.sampled_ranks[used] - 1 + self.ties[used] // 2
         return chance_if_set(self.n[used], self.m[used], above, weight)
 
@@ -283,8 +290,8 @@ class SampledRankSet(ByDigest):
     def design_effect(self) -> float:
         """How many instances, at worst, carry as much information as one independent instance.
 
-        Entries with one label may be alike. If they are copies of each other, the sample is worth
-        (sum of weights)² / (sum of squared weights of the labels) independent instances.
+        Entries with the same label may be alike. If they are copies of each other, the sample is
+        worth (sum of weights)² / (sum of squared weights of the labels) independent instances.
         """
         if self.instances is None:
             return 1.0
@@ -294,7 +301,7 @@ class SampledRankSet(ByDigest):
 
     @property
     def n_instances(self) -> float:
-        """Number of instances |D|: the sum of ``counts``."""
+        """Number of instances: the sum of ``counts``."""
         return float(self.counts.sum())
 
     @cached_property
@@ -308,7 +315,7 @@ class SampledRankSet(ByDigest):
         return self._outcomes(self.counts > 0)
 
     def _outcomes(self, instances: Flags | Ints, most: int | None = None) -> Outcomes:
-        """Return outcomes of ``instances``, with negatives beyond ``most`` dropped at random."""
+        """Return :class:`Outcomes` of ``instances``; drop negatives beyond ``most`` at random."""
         n, m, weight = self.n[instances], self.m[instances], self.counts[instances]
         above, ties, counts = self.sampled_ranks[instances] - 1, self.ties[instances], []
         of_n = int(n.min()), rounded_mean(n, weight), int(n.max())
@@ -320,8 +327,8 @@ class SampledRankSet(ByDigest):
             whole, part = m == size, (drawn == size) & (m > size)
             seen = np.bincount(above[whole], weight[whole], size + 1).astype(np.float64)
             if np.any(part):
-                # For instances with more than ``most`` negatives, average over all ways to drop the
-                # excess negatives.
+                # Some instances have more than ``size`` negatives: average over all ways to drop
+                # the excess negatives.
                 every = [(above[part], (m - above)[part], weight[part])]
                 seen += weighted_pmf_sums("without-replacement", size, every)[0]
             counts.append(frozen(seen))
@@ -355,17 +362,18 @@ class SampledRankSet(ByDigest):
 
 
 def _split(above: Ints, ties: Ints, m: Ints, weight: Floats) -> tuple[Ints, Ints, Floats]:
-    """Divide each tied entry in equal parts over the places of its block, and add up equal places.
+    """Divide the weight of each entry equally over the places that the relevant item may have.
 
-    A place is the number of negatives above the relevant item. Return the places, and the m and the
-    weight of each place.
+    A place is the number of negatives above the relevant item; if it is tied, several are possible.
+    Entries with the same place and m are added up. Return the places, and their m and weights.
     """
     places, drawn, counts = list[Ints](), list[Ints](), list[Floats]()
     for size in _distinct(m):
         here = m == size
         first, last = above[here], above[here] + ties[here] + 1
         share = weight[here] / (last - first)
-        # Each block begins to count at its first place and ceases after its last place.
+        # Add the share of each entry at its first place, and subtract it after its last place. The
+        # cumulative sum is then the weight at each place.
         begins, ceases = (np.bincount(x, share, size + 2)[:-1] for x in (first, last))
         at_place = np.cumsum(begins - ceases, dtype=np.float64)
         held = np.flatnonzero(at_place > _FAINT)
@@ -376,7 +384,7 @@ def _split(above: Ints, ties: Ints, m: Ints, weight: Floats) -> tuple[Ints, Ints
 
 
 def _groups(instances: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
-    """Return the ``instances`` in groups of similar size (n or 1/m), in increasing order of size.
+    """Divide ``instances`` into groups of similar ``sizes`` (n or 1/m), by increasing size.
 
     A group contains sizes up to _NEAR times its smallest size. To reach _ENOUGH instances, it may
     contain larger sizes, but none above ``far`` times its smallest size.
@@ -399,33 +407,32 @@ def _distinct(values: Ints) -> Ints:
 
 
 def population_of(scheme: Scheme, mean: int, m: int) -> int:
-    """Return ``mean``, the mean n of instances, or m + 1 if m distinct negatives need more."""
+    """Return ``mean``, the mean n of instances, but at least m + 1 if negatives are distinct."""
     return max(mean, m + 1) if SCHEMES[scheme].distinct else mean
 
 
 def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     """Return the p-value of the test that m is independent of the rank; 1 if the test has no power.
 
-    Each row has n candidates and m negatives, of which ``above`` are above its relevant item, and
-    represents ``weight`` instances.
+    Each entry of the arrays stands for ``weight`` instances with n candidates and m negatives, of
+    which ``above`` are above the relevant item.
 
-    Drop negatives at random until all instances of similar n have the smallest m among them. If m
-    is independent of the rank, the number of negatives left above the relevant item is independent
-    of m. If an evaluation draws more negatives as long as none ranks above the item, this number is
-    smaller where m is large. If m was set beforehand by something that correlates with the rank,
-    this number is smaller or larger where m is large.
+    The test drops negatives at random until all instances of similar n have equally many, namely
+    the smallest m among them. If m is independent of the rank, the number of remaining negatives
+    above the relevant item is independent of the original m. If an evaluation draws more negatives
+    as long as none ranks above the item, this number is smaller for large m. If m was set
+    beforehand by something that correlates with the rank, it is smaller or larger for large m.
 
-    The test is that of Cochran, Mantel & Haenszel. Two scores of this number (its mean, and whether
-    it is 0) are correlated with the midrank of m, among instances of the same or neighbouring n.
-    The correlations are compared with those for all permutations of m. Each score is the mean over
-    all ways to drop negatives, so that the result is reproducible. The variance is that for a
-    single random way to drop negatives. This variance is larger, so that the error rate is not
-    above the stated level. If n determines m (all candidates, or a share of them), the p-value is
-    1.
+    The test is that of Cochran, Mantel & Haenszel. The number itself, and whether it is 0, are
+    correlated with the midrank of m among instances of similar n. These correlations are compared
+    with those for all permutations of m. Both scores are averaged over all ways to drop negatives,
+    so that the result is reproducible. The variance is that for a single random way to drop them,
+    which is larger, so that the error rate is not above the stated level. If n determines m (all
+    candidates, or a share of them), the p-value is 1.
 
-    If nearly all instances have the same m, the sum of the scores of the others is not normal. Its
-    tail is therefore bounded by Bernstein's inequality with the largest contribution of an
-    instance; if all contributions are small, this is close to the normal tail.
+    If nearly all instances have the same m, the test statistic is not normal. Its tail is therefore
+    bounded by Bernstein's inequality with the largest contribution of an instance; if all
+    contributions are small, this bound is close to the normal tail.
 
     References
     ----------
@@ -447,9 +454,10 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     def mean(values: Floats) -> Floats:
         return np.asarray(np.bincount(stratum, w * values) / size)
 
-    # ``fewest`` negatives are left, the smallest m of the stratum. ``share`` is the mean share of
-    # these that is above, ``square`` the second moment of this share, and ``none`` the probability
-    # that none is above. It is 0 if fewer than ``fewest`` are below, because ``left`` is then -inf.
+    # Of each instance, ``fewest`` negatives are left: the smallest m of the stratum. ``share`` is
+    # the mean share of these that is above the relevant item, ``square`` the second moment of this
+    # share, and ``none`` the probability that none of these is above. ``none`` is 0 if fewer than
+    # ``fewest`` negatives are below the relevant item, because ``left`` is then -inf.
     share = s / m
     square = share / fewest
     square += (1 - 1 / fewest) * share * (s - 1) / np.maximum(m - 1, 1)
@@ -461,17 +469,17 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     apart = mean(place**2) * size**2 / np.where(several, size - 1, 1)
     covariance = [[mean(square) - a**2, -a * b], [-a * b, b - b**2]]
     spread = np.array([[np.sum((apart * c)[several]) for c in row] for row in covariance])
-    # If ``fewest`` is 1, ``none`` is 1 - ``share``, so that an eigenvalue is 0. Leave out
-    # eigenvalues of 0.
+    # Leave out eigenvalues of 0. They occur, for example, if ``fewest`` is 1, because ``none`` is
+    # then 1 - ``share``.
     values, vectors = np.linalg.eigh(spread)
     matters = values > 1e-9 * values.max()
     if not np.any(matters):
         return 1.0
     vectors = vectors[:, matters]
     direction = vectors @ (vectors.T @ total / values[matters])
-    # Limits of the contributions to the sum: the largest midrank times the most extreme score, both
-    # minus their means. A score is extreme if the share above the item is as large as possible, or
-    # 1 / ``fewest``, or 0.
+    # Bernstein's inequality needs the largest contribution of an instance to the sum: the largest
+    # midrank times the most extreme score, both minus their means. A score is most extreme if none,
+    # one, or as many as possible of the ``fewest`` negatives are above the relevant item.
     scores = [np.minimum(s, fewest) / fewest, 1 / fewest]
     ends = np.stack([*(direction[0] * x for x in scores), np.full(len(s), direction[1])])
     off = np.abs(ends - (direction @ np.stack([a, b]))[stratum]).max(axis=0)
@@ -481,7 +489,7 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
 
 
 def _follows(n: Ints, m: Ints) -> bool:
-    """Return whether n determines m: each n has one m, which never falls or never rises with n."""
+    """Return whether m is a function of n that never falls or never rises."""
     pairs = np.unique(np.stack([n, m]), axis=1)
     steps = np.diff(pairs[1])
     alone = bool(np.all(np.diff(pairs[0]) > 0))
@@ -491,7 +499,7 @@ def _follows(n: Ints, m: Ints) -> bool:
 def _strata(n: Ints, weight: Floats) -> Ints:
     """Return the stratum of each instance, given its n.
 
-    Instances of equal n are in one stratum. Neighbouring n are joined up to about 50 instances.
+    Instances of equal n are in one stratum. Similar n share a stratum of about 50 instances.
     """
     _, place = np.unique(n, return_inverse=True)
     sizes = np.bincount(place, weight)
@@ -501,10 +509,10 @@ def _strata(n: Ints, weight: Floats) -> Ints:
 
 
 def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
-    """Return the midrank of m of each instance, as a share of its stratum.
+    """Return the midrank of m of each instance within its stratum, plus a constant per stratum.
 
-    The midrank is the share of the stratum with a smaller m, plus half the share with an equal m. A
-    constant for each stratum is added. Instances must be sorted by stratum and m.
+    The midrank is the share of the stratum with a smaller m, plus half the share with an equal m.
+    The caller removes the constant. Instances must be sorted by stratum and m.
     """
     group = np.r_[0, np.cumsum((np.diff(stratum) > 0) | (np.diff(m) > 0))]
     sizes = np.bincount(group, weight)
@@ -515,14 +523,14 @@ def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
 def as_sample(ranks: RankSet, n: int) -> SampledRankSet:
     """Take the candidates that a system ranked as a uniform sample of a larger corpus.
 
-    The result is for the question what a metric would be if every candidate of the corpus were
-    ranked: for example 1,000 of 5,000 images, or a test collection of a million documents.
+    Estimates from the result say what a metric would be if every item of the corpus were ranked,
+    where the test ranked only some, for example 1,000 of 5,000 images.
 
     Parameters
     ----------
     ranks
-        True ranks among the candidates of the test, one relevant item per instance. Tied items
-        count in equal parts at each place of their block.
+        True ranks among the candidates of the test, one relevant item per instance. A tied item
+        counts in equal parts at each rank that it can have.
     n
         Number of candidates of the whole corpus, the relevant item included; at most 10^12.
 

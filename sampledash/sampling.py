@@ -29,30 +29,34 @@ from sampledash.metrics import Metric
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Flags, Floats, Ints, blocks
 
-#: For each row: weight of the items above, weight of the items below, and a factor in a sum.
+#: Three arrays with an entry for each relevant item: the sampling weight of all items above it, the
+#: sampling weight of all items below it, and the factor of its distribution in a sum.
 Weighted = tuple[Floats, Floats, Floats]
-Sizes = Callable[[int, Floats], Floats]  # a function as ``Design.sizes`` in the module ``schemes``
+Sizes = Callable[[int, Floats], Floats]  # the type of ``schemes.Design.sizes``
 
 #: Error message with placeholders for m, a text that says how many negatives there are, and the
 #: number of negatives, which is the largest m.
 TOO_MANY = "m = {} is too large without replacement: {}; take m <= {} or sample with replacement"
 _CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which fit the CPU cache
-#: Half width, in standard deviations, of the computed range of counts; P(outside) is below 1e-30.
+#: Numbers of sampled items above that are more than this many standard deviations from the mode are
+#: left out: their total probability is below 1e-30.
 _SIGMAS = 12
-# Constants of ``merge_laws``. It interpolates rows over the share of items above, and over the
-# number N of negatives.
+# Constants of the functions that interpolate the distribution of the number of sampled items above
+# the relevant item: over the share of items above it, and over the number N of negatives.
 _CACHE = 1 << 15  # number of probabilities that are processed together in the CPU cache
-_POINTS = 24  # number of interpolation points in an interval of the share of items above
+_POINTS = 24  # number of interpolation points in each interval of the share of items above
 _SIZES = 12  # largest number of interpolation points over N
-#: Without replacement, rows are grouped into bands by N. A band has this width in log(1 - m/N).
+#: Without replacement, instances are grouped by the number N of negatives before interpolation. In
+#: a group, log(1 - m/N) differs by at most this.
 _BAND = 0.25
-#: Rows with fewer items above, or below, are not interpolated (without replacement).
+#: Without replacement, an instance with fewer items above (or below) the relevant item than this is
+#: not interpolated.
 _END = 64
 _NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than this
-#: From this many rows on, and if all rows have the same m, ``pmf`` is computed column by column (a
-#: column is one count of sampled items above, for all rows).
+#: If there are at least this many rows and all have the same m, ``pmf`` loops over the number of
+#: sampled items above, and not over rows.
 _MANY = 400
-_NO_WEIGHT = 1e-18  # numbers of different drawn items with at most this probability are ignored
+_NO_WEIGHT = 1e-18  # sample sizes (numbers of different items) with smaller probability are ignored
 _TINY = 1e-290  # smaller probabilities are skipped: subnormal numbers are a hundred times slower
 
 
@@ -114,18 +118,18 @@ class Sampling:
 
     @property
     def drawn(self) -> float:
-        """Expected number of ranked negatives: m, unless the number of different items varies."""
+        """Expected number of ranked negatives: m, or fewer if duplicates are removed."""
         return float(sum(size * chance for size, chance in _sizes(self.scheme, self.m, self.n - 1)))
 
     def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the sampling weights above and below each true rank, which must be in 1..n."""
+        """Return the total sampling weights of the items above and below each true rank in 1..n."""
         return self._weights(checks.ranks("rank", rank, np.asarray(self.n)) - 1)
 
     def _weights(self, above: ArrayLike) -> tuple[Floats, Floats]:
         return item_weights(self.scheme, above, self.n - 1 - np.asarray(above), self.odds)
 
     def laws(self, above: Floats | Ints) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of :func:`pmf` for numbers of items above, which may be fractions."""
+        """Yield the rows of :func:`pmf` for numbers of items above (also fractions), in blocks."""
         return pmf_chunks(self.scheme, self.m, *self._weights(above))
 
     def share_above(self, rank: ArrayLike) -> Floats:
@@ -134,16 +138,20 @@ class Sampling:
         return np.asarray(above / (above + below))
 
     def pmf(self, rank: ArrayLike) -> Floats:
-        """Return the distribution of the sampled rank at true ranks, integers in 1..n, any shape.
+        """Return the distribution of the sampled rank for each true rank, an integer in 1..n.
 
-        Shape (..., m + 1): column t holds P(sampled rank = t + 1 | rank).
+        ``rank`` has any shape (...). The result has shape (..., m + 1): column t holds
+        P(sampled rank = t + 1 | rank).
         """
         above, below = self.weights(rank)
         rows = pmf(self.scheme, self.m, above.ravel(), below.ravel())
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
-        """Draw the number of different items, given how many are above; m if it does not vary."""
+        """Draw the number of different items in a sample that has ``above`` of them above ``rank``.
+
+        If the scheme draws a fixed number of items, return this number: m.
+        """
         if not self.design.varies:
             return self.m
         sizes = [x for x in _sizes(self.scheme, self.m, self.n - 1) if x[0] >= above]
@@ -213,11 +221,11 @@ def _mixed(sizes: Sizes, draws: Floats, a: Floats, b: Floats) -> Floats:
 
 
 def over_sizes(law: Floats, chances: Floats) -> Floats:
-    """Average distributions of the number above over the number d of drawn items.
+    """Average distributions of the number of sampled items above over the sample size d.
 
-    The rows of ``law`` are the distributions for the largest d. If one of d drawn items is dropped
-    at random, the distribution is that for d - 1, as in :mod:`sampledash.comparison.means`. Row i
-    of ``chances`` holds the probabilities of d = 0, 1, ...
+    Row i of ``law`` is the distribution of an instance for the largest d, and row i of ``chances``
+    holds the probabilities of d = 0, 1, ... The distribution for d - 1 follows from that for d: one
+    of d drawn items is dropped at random.
     """
     top = law.shape[1] - 1
     law, s = law.copy(), np.arange(top + 1.0)
@@ -231,14 +239,14 @@ def over_sizes(law: Floats, chances: Floats) -> Floats:
 
 
 def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:
-    """Return the numbers of different drawn items with their probabilities, if not negligible."""
+    """Return possible sample sizes (numbers of different items) with their probabilities."""
     sizes = SCHEMES[scheme].sizes
     chances = np.eye(m + 1)[m] if sizes is None else sizes(m, np.array([float(total)]))[0]
     return [(int(d), float(chances[d])) for d in np.flatnonzero(chances > _NO_WEIGHT)]
 
 
 def draw_sizes(scheme: str, m: int, negatives: Ints, rng: np.random.Generator) -> Ints:
-    """Draw the number of different items that each instance gets from its negatives."""
+    """Draw, for each instance, the number of its negatives that are in the sample."""
     result = SCHEMES[scheme].drawn(m, negatives)
     for total in np.unique(negatives).tolist() if SCHEMES[scheme].varies else ():
         at, (sizes, chances) = negatives == total, zip(*_sizes(scheme, m, total), strict=True)
@@ -257,9 +265,10 @@ def check_metric(metric: Metric, scheme: str) -> None:
 def pmf_window(
     scheme: str, m: int, above: ArrayLike, below: ArrayLike, width: int
 ) -> tuple[Ints, Floats]:
-    """Return the start of each row's window and the :func:`pmf` in it: (rows,) and (rows, width).
+    """Return :func:`pmf` for only ``width`` consecutive numbers of sampled items above in each row.
 
-    The window lies around the mode; it must be wide enough to omit only negligible probabilities.
+    These numbers lie around the mode; only negligible probabilities may be omitted. Return the
+    first number of each row, shape (rows,), and the probabilities, shape (rows, width).
     """
     a, b, draws = _columns(m, above, below)
     mode = modes(scheme, draws, a, b)
@@ -271,21 +280,24 @@ def pmf_window(
 def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]:
     """Replace the many rows of each part by few rows whose :func:`pmf` has the same weighted sum.
 
-    Let p be the share of items above in a row, and t = arcsin(sqrt(p)). As a function of t, a
-    Binomial(m, p) probability is a bump of width 1/(2 sqrt(m)). On panels (intervals) of t that are
-    twice as wide, 24 Chebyshev points interpolate the probability to the last digit. Lagrange's
-    formula distributes the weight of each row over the points of its panel; new weights may be
-    negative. For draws without replacement from N items, the bump is narrower by the factor
-    sqrt(1 - m/N), and smooth in 1/N. Rows with similar factors are therefore interpolated over 1/N
-    too, with up to 12 points. Rows are not replaced if they are few, or near the ends, where all
-    items above (or below) may be drawn.
+    The new rows are Chebyshev points, between which the distributions of the old rows can be
+    interpolated. Lagrange's formula distributes the weight of each old row over these points; new
+    weights may be negative.
+
+    Let p be the share of items above the relevant item, and t = arcsin(sqrt(p)). As a function of
+    t, a Binomial(m, p) probability is a bump of width 1/(2 sqrt(m)). In an interval (panel) of t
+    that is twice as wide, 24 points interpolate the probability to the last digit. For draws
+    without replacement from N items, the bump is narrower by the factor sqrt(1 - m/N), and smooth
+    in 1/N. Rows with similar factors are therefore interpolated over 1/N too, with up to 12 points.
+
+    Rows are not replaced if they are few, or if all items above (or below) may be drawn.
     """
     if SCHEMES[scheme].varies:
         return list(parts)
     if not SCHEMES[scheme].distinct:
         return [_merge(part, np.sqrt(m), 0.0, 0.0, 0.0, 1) for part in parts]
-    # ``drawn`` is the share of items drawn. Probabilities are not smooth in shares above 1 - 1e-4,
-    # which are all in the last band.
+    # ``drawn`` is the share of items drawn. A band holds similar shares. The last band holds all
+    # shares above 1 - 1e-4, because probabilities are not smooth in these.
     drawn = [np.minimum(m / (above + below), 1.0) for above, below, _ in parts]
     bands = [(-np.log(np.maximum(1 - x, 1e-4)) / _BAND).astype(np.int64) for x in drawn]
     merged: list[list[Weighted]] = [[(np.empty(0), np.empty(0), np.empty(0))] for _ in parts]
@@ -293,12 +305,14 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         members = [numbers == band for numbers in bands]
         shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
         low, high = float(shares.min()), float(shares.max())
-        # If the share ``high`` of N items is drawn, all of h items are drawn with probability
-        # high^h. Let h be the number at which this probability is 1e-18, but at least _END. ``end``
-        # is h / N. Only rows with a share above in end..1 - end are merged.
+        # If the share ``high`` of N items is drawn, h given items are all drawn with probability
+        # about high^h. Let h be the number for which this probability is 1e-18, but at least _END.
+        # Rows are merged if at least h items are above and at least h below: if the share of items
+        # above is in end..1 - end, where ``end`` is h / N.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # In the band, the logarithm of a non-negligible probability changes by up to 4 times ``x``,
-        # so k points over N (``sizes``) have an error of about x^k / k!.
+        # Interpolation over N with k points has an error of about x^k / k!, because the logarithm
+        # of a non-negligible probability changes by up to 4 ``x`` within the band. ``sizes`` is a k
+        # for which this error is negligible.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
@@ -315,11 +329,11 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
 def _merge(
     part: Weighted, width: float, end: float, low: float, high: float, sizes: int
 ) -> Weighted:
-    """Merge the rows of one part whose share above lies within end..1 - end.
+    """Do :func:`merge_laws` for the rows of one part whose share of items above is in end..1 - end.
 
-    N lies in 1/high..1/low; if ``high`` is 0, the probabilities do not depend on N. ``width`` is
-    the number of panels per radian of arcsin(sqrt(share)), and ``sizes`` the number of points over
-    N.
+    ``low`` and ``high`` are limits of 1/N, where N is the number of negatives; they are 0 if the
+    probabilities do not depend on N. ``width`` is the number of panels per radian of
+    arcsin(sqrt(share)), and ``sizes`` is the number of interpolation points over 1/N.
     """
     above, below, weight = part
     first = np.arcsin(np.sqrt(min(end, 0.5)))
@@ -329,7 +343,7 @@ def _merge(
         return part
     angle = (np.arctan2(np.sqrt(above), np.sqrt(below)) - first) * (panels / whole)
     panel = np.minimum(angle.astype(np.int64), panels - 1)
-    panel[(angle < 0) | (angle > panels)] = panels  # mark rows with a share outside end..1-end
+    panel[(angle < 0) | (angle > panels)] = panels  # these rows are not merged
     count = np.bincount(panel, minlength=panels + 1)
     count[panels] = 0
     used = np.flatnonzero(count > most)
@@ -363,7 +377,10 @@ def _chebyshev(count: int) -> Floats:
 
 
 def _lagrange(x: Floats, count: int) -> Floats:
-    """Return the Lagrange weights of ``count`` Chebyshev points at each x in -1..1: (x, count)."""
+    """Return the weights of ``count`` Chebyshev points in Lagrange interpolation at each x.
+
+    ``x`` is in -1..1; the shape of the result is (len(x), count).
+    """
     k = np.arange(count)
     gap = x[:, None] - _chebyshev(count)
     gap[gap == 0] = 1e-300
@@ -373,9 +390,10 @@ def _lagrange(x: Floats, count: int) -> Floats:
 
 
 def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
-    """Return the weighted sum of :func:`pmf` for each part (above, below, weight): (parts, m + 1).
+    """Return, for each of the ``parts``, the weighted sum of :func:`pmf` over its rows.
 
-    A row that occurs in several parts is evaluated once.
+    A part holds the arrays (above, below, weight), and the result has shape (parts, m + 1). A row
+    (above, below) that occurs in several parts is evaluated once.
     """
     if (sizes := SCHEMES[scheme].sizes) is not None:
         return _mixed_sums(sizes, m, parts)
@@ -400,7 +418,10 @@ def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
 
 
 def _interpolated(sizes: Sizes, m: int, numbers: Ints) -> tuple[Floats, Floats]:
-    """Interpolate ``sizes(m, numbers)`` in 1 / number; return two matrices, to be multiplied."""
+    """Return two matrices whose product is ``sizes(m, numbers)``, interpolated in 1 / number.
+
+    The first matrix holds the weights of the interpolation points, the second the values at these.
+    """
     if len(numbers) <= (count := _POINTS + int(5 * np.sqrt(m))):
         return np.eye(len(numbers)), sizes(m, numbers.astype(np.float64))
     low, high = 1 / float(numbers[-1]), 1 / float(numbers[0])
@@ -411,8 +432,8 @@ def _interpolated(sizes: Sizes, m: int, numbers: Ints) -> tuple[Floats, Floats]:
 def _mixed_sums(sizes: Sizes, m: int, parts: Sequence[Weighted]) -> Floats:
     """Return :func:`weighted_pmf_sums` if the number of different drawn items varies.
 
-    The distribution of this number is a smooth function of the number N of negatives, and is
-    interpolated over N: the rows are averaged once for each Chebyshev point.
+    The distribution of this number is a smooth function of the number N of negatives. To save time,
+    it is computed only for a few N (Chebyshev points), and interpolated for other N.
     """
     total = np.zeros((len(parts), m + 1))
     pools = [np.rint(above + below).astype(np.int64) for above, below, _ in parts]
@@ -436,7 +457,10 @@ def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, 
 
 
 def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
-    """Return the most likely count of each row; :func:`pmf` is fastest if rows are sorted by it."""
+    """Return the most likely number of sampled items above for each row.
+
+    :func:`pmf` is fastest if rows are sorted by this number.
+    """
     if SCHEMES[scheme].distinct:
         return np.minimum(np.floor((draws + 1) * (a + 1) / (a + b + 2)), np.floor(a))
     return np.minimum(np.floor((draws + 1) * (a / (a + b))), draws)
@@ -473,7 +497,10 @@ def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
 
 
 def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
-    """Return :func:`pmf` of many rows, computed count by count; ``result.T`` is contiguous."""
+    """Return :func:`pmf` of many rows; ``result.T`` is contiguous.
+
+    To be fast, loop over the number of sampled items above, and compute all rows in each step.
+    """
     # Sort the rows by their modes, so that each step below changes a contiguous range of rows.
     if np.any(mode[1:] < mode[:-1]):
         order = np.argsort(mode, kind="stable")
@@ -482,8 +509,8 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0
-    # Compute the counts above the mode first, then the counts below the mode, in the same way with
-    # a and b exchanged.
+    # Compute the probabilities of the numbers above the mode first, then those below the mode, in
+    # the same way with a and b exchanged.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
         # ``ends[s]`` is the number of rows with a mode up to s.
         ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()
@@ -510,7 +537,10 @@ def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tu
 def item_weights(
     scheme: str, above: ArrayLike, below: ArrayLike, odds: float
 ) -> tuple[Floats, Floats]:
-    """Return the sampling weights above and below: 1 per item, or ``odds`` per item above."""
+    """Return the total sampling weights of the items above and below the relevant item.
+
+    Each item has weight 1, but items above have weight ``odds`` if the scheme draws by weight.
+    """
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     return a * SCHEMES[scheme].odds(odds), b
 
@@ -564,13 +594,17 @@ def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray
 
 
 def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
-    """Return mean and variance of ``vector`` (m + 1,) under each row of ``p`` (rows, m + 1)."""
+    """Return the mean and variance of a metric for each row of ``p`` (rows, m + 1).
+
+    A row is a distribution of the number of sampled items above, and ``vector`` (m + 1,) holds the
+    value of the metric for each number.
+    """
     # The values of a metric beyond its cutoff are 0, so only the columns up to there are needed.
     last = 1 + int(np.max(np.flatnonzero(vector), initial=-1))
     head, values = p[:, :last], vector[:last]
     mean = head @ values
-    # Subtract the mean first, because E[v^2] - E[v]^2 would lose digits. The result of
-    # ``empty_like`` has the same memory order as ``head``.
+    # Subtract the mean first, because E[v^2] - E[v]^2 would lose digits. ``empty_like`` gives
+    # ``square`` the memory order of ``head``, which ``einsum`` multiplies with it.
     square = np.subtract(values, mean[:, None], out=np.empty_like(head))
     square *= square
     variance = np.einsum("rs,rs->r", head, square)
@@ -580,7 +614,11 @@ def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
 def mean_and_variance(
     vector: Floats, sampling: Sampling, above: Floats, below: Floats
 ) -> tuple[Floats, Floats]:
-    """Return mean and variance of ``vector[sampled rank - 1]``, in the shape of ``above``."""
+    """Return the mean and variance of a metric whose value at sampled rank t is ``vector[t - 1]``.
+
+    ``above`` and ``below`` are the sampling weights of the items above and below each relevant
+    item; the results have their shape.
+    """
     both = np.empty((2, above.size))
     for rows, p in pmf_chunks(sampling.scheme, sampling.m, above.ravel(), below.ravel()):
         both[:, rows] = moments(p, vector)

@@ -41,13 +41,13 @@ class Design:
     distinct: bool = False  # whether no item is drawn twice; m is then at most n - 1
     #: Whether items differ in sampling weight, which is given by ``odds`` or by ``mass_above``.
     weighted: bool = False
-    #: If the number of different drawn items varies: a function of m and of numbers of negatives,
-    #: also fractions, that returns the distributions of this number over 0..m, with the shape
-    #: (numbers, m + 1). Otherwise None.
+    #: If the number of different drawn items varies, a function that returns its distribution over
+    #: 0..m, otherwise None. The arguments are m and an array of numbers of negatives, also
+    #: fractions; the result has shape (len(array), m + 1).
     sizes: Callable[[int, Floats], Floats] | None = None
-    #: If the rank does not determine the distribution of the number above: a function that returns
-    #: this distribution, (instances, m + 1). Its arguments are the classes or strata of a rank set
-    #: (the attribute that ``needs`` names) and m.
+    #: If the rank does not determine the distribution of the number of drawn items above: a
+    #: function that returns this distribution, (instances, m + 1). Its arguments are the classes or
+    #: the strata of a rank set (``needs`` says which) and m.
     by_class: Callable[[Floats, int], Floats] | None = None
     needs: Literal["classes", "strata", ""] = ""
 
@@ -73,10 +73,10 @@ class Design:
 
     @property
     def anew(self) -> bool:
-        """Whether each m needs its own computation.
+        """Whether the distribution of the number above must be computed for each m separately.
 
-        For other schemes, the distribution for m - 1 follows from that for m, by dropping a random
-        negative.
+        For other schemes, the distribution for m - 1 negatives follows from that for m negatives by
+        dropping a random negative.
         """
         return self.varies or self.by_class is not None
 
@@ -90,7 +90,10 @@ class Design:
 
 
 def _different(m: int, negatives: Floats) -> Floats:
-    """Return the distributions of the number of different items in m draws with replacement."""
+    """Return the distributions of the number of different items in m draws with replacement.
+
+    There is one distribution over 0..m for each number of negatives.
+    """
     chances = np.zeros((len(negatives), m + 1))
     chances[:, 0] = 1.0
     for draws in range(m):
@@ -149,9 +152,9 @@ def usual_first() -> list[Scheme]:
 
 
 def possible(sets: Sequence[object]) -> list[Scheme]:
-    """Return the names of the schemes that can be used with all of these rank sets.
+    """Return the names of the sampling schemes that can be used with all of these rank sets.
 
-    Without rank sets, return the uniform schemes and the schemes that draw by weight.
+    Without rank sets, return the uniform schemes and the schemes that draw items by weight.
     """
 
     def can(design: Design) -> bool:

@@ -88,7 +88,7 @@ def from_scores(
 
 
 def above_and_tied(pos: ArrayLike, neg: ArrayLike) -> tuple[Ints, Ints, int]:
-    """Return how many negatives have a larger score, how many have an equal score, and m."""
+    """Return how many negatives score higher than each positive, how many equal it, and m."""
     best, others = _finite("pos", pos, (1,)), _finite("neg", neg, (1, 2))
     if others.ndim == 1:
         ordered = np.sort(others)

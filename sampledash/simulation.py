@@ -16,11 +16,12 @@ from sampledash.sampling import draw_above, draw_sizes
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Floats
 
-#: A metric; its values for 0..m sampled items above, as an array for each position of a relevant
-#: item; and the factor of each relevant item in the mean.
+#: What relevant items contribute to a mean: the metric; for the best relevant item of an instance,
+#: the second best, ..., an array of the metric's values for 0..m sampled items above; and the
+#: weight of each relevant item in the mean.
 Contributions = tuple[Metric, list[Floats], Floats]
 
-_BLOCK = 1 << 17  # number of random draws in a block of runs, which takes some ten milliseconds
+_BLOCK = 1 << 17  # number of random draws that are simulated at a time, in some ten milliseconds
 
 
 def simulate(
@@ -31,14 +32,14 @@ def simulate(
     rng: np.random.Generator,
     **options: Unpack[Options],
 ) -> Floats:
-    """Return the mean of the sampled, possibly corrected, metric in each simulated run.
+    """Return the mean over instances of the sampled metric in each simulated run.
 
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or its text such as ``"Recall@10"``.
     ranks
-        True ranks; counts must be whole numbers.
+        True ranks; the ``counts`` of the instances must be whole numbers.
     m
         Number of sampled negatives per instance.
     repeats
@@ -46,8 +47,8 @@ def simulate(
     rng
         Random generator; the same state gives the same runs.
     **options
-        See :class:`~sampledash.Options`. With ties "expected", the order of tied items is drawn
-        anew in each run.
+        See :class:`~sampledash.Options`. With a ``correction``, the corrected metric is simulated.
+        With ties "expected", the order of tied items is drawn anew in each run.
 
     Returns
     -------
@@ -104,9 +105,9 @@ def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
 def contributions(
     metric: Metric, rows: RankCounts, counts: RankCounts, m: int, protocol: Protocol
 ) -> Contributions:
-    """Return what each relevant item in ``rows`` adds to the mean, by its number of items above.
+    """Return what the relevant items ``rows`` add to the mean for 0..m sampled items above them.
 
-    Corrections are fitted to ``counts``.
+    If the metric is corrected, the correction is fitted to ``counts``.
     """
     last = 1 if metric.first_only or metric.of_others else int(rows.position.max())
     ranked = as_ranked_by(metric, counts)
@@ -122,7 +123,10 @@ def run_sums(
     protocol: Protocol,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return each run's sums: (runs, metrics). ``rows`` are sorted by instance, best item first."""
+    """Return the weighted sum of each metric over relevant items in each run: (runs, metrics).
+
+    ``rows`` are the relevant items, sorted by instance, with the best item of an instance first.
+    """
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
@@ -136,8 +140,8 @@ def run_sums(
     drawn = draw_sizes(protocol.scheme, m, pools, rng)[:, np.cumsum(rows.position == 1) - 1]
     total = np.zeros((len(values), runs))
     sampled = np.zeros((runs, len(rows)), dtype=np.int64)
-    # From the worst relevant item to the best: a random part of the drawn items above the next
-    # worse item is also above the current one.
+    # Start with the worst relevant item. Each sampled item above it is then drawn to be above the
+    # next better relevant item too, or between these two relevant items.
     for j in range(int(rows.position.max()), 0, -1):
         at = np.flatnonzero(rows.position == j)
         items, size = rows[at], (runs, len(at))

@@ -1,9 +1,9 @@
 r"""How much of each polynomial component of a metric the bias-variance correction keeps.
 
-A metric is a function of the true rank, thus a sum of orthogonal polynomials of degree 0, 1, 2, ...
-(times factors). Each of these terms is a *component* of the metric. The correction keeps mostly the
-components of low degree, like a low-pass filter. All equations are those of Krichene & Rendle, and
-:math:`\gamma` is the weight of the variance in their eq. 25.
+A metric is a function of the true rank, thus a weighted sum of orthogonal polynomials of degree 0,
+1, 2, ... Each term of this sum is a *component* of the metric. The correction keeps mostly the
+components of low degree, like a low-pass filter. Numbers of equations are those of Krichene &
+Rendle, and :math:`\gamma` is the weight of the variance in their eq. 25.
 
 Let A hold P(sampled rank | true rank), and let the prior be uniform. Divide the columns of A by the
 square roots of their sums: :math:`S_{rs} = A_{rs} / \sqrt{c_s}`, :math:`c_s = \sum_r A_{rs}`. The
@@ -19,7 +19,8 @@ entries :math:`c_s`. So the part of M along the j-th eigenvector of K is multipl
 *Without replacement* the eigenvectors are the discrete Chebyshev (Hahn) polynomials. Given the
 sampled rank, a polynomial of degree j in the true rank has a mean that is a polynomial of degree j
 in the sampled rank, and vice versa. So K maps polynomials of degree j to polynomials of degree j;
-since K is symmetric, its eigenvectors are the orthogonal polynomials. Leading coefficients give
+since K is symmetric, its eigenvectors are the orthogonal polynomials. Comparing the leading
+coefficients gives
 
 .. math:: \lambda_j = \prod_{i<j} \frac{(m - i)(n + 1 + i)}{(m + 2 + i)(n - 1 - i)}.
 
@@ -91,9 +92,10 @@ class Resolution:
         Largest degree of a component (the metric's part along a polynomial) of which the correction
         keeps at least half.
     width
-        Rank of the first zero of the polynomial of this degree: the finest detail at the top.
+        Rank of the first zero of the polynomial of this degree: about the finest detail at the top
+        of the list that the correction keeps.
     blind
-        Number of top ranks to which a distribution of the true rank can give no mass while it
+        Number of top ranks that can all have probability 0 in a distribution of the true rank that
         agrees with the uniform distribution in all components up to ``degree``.
     """
 
@@ -103,11 +105,11 @@ class Resolution:
 
 
 def eigenvalues(sampling: Sampling) -> Floats:
-    """Return the eigenvalues of the matrix K, one for each degree of a polynomial.
+    """Return the eigenvalues of the matrix K of the module docstring, one for each degree.
 
-    K turns the exact metric, a function of the true rank, into the expected corrected metric at
-    γ = 1 (module docstring). It multiplies each component of the metric, its part along the
-    polynomial of degree j, by an eigenvalue: the share of this component that K keeps.
+    K turns the exact metric, a function of the true rank, into the expected value of the metric
+    that the bias-variance correction with γ = 1 estimates. K multiplies each component of the exact
+    metric (its part along the polynomial of one degree) by an eigenvalue, the share that K keeps.
 
     Parameters
     ----------
@@ -188,7 +190,8 @@ def retained(sampling: Sampling, gamma: float) -> Floats:
 def resolution(sampling: Sampling, gamma: float) -> Resolution:
     """Return the finest detail at the top of the list that a bias-variance correction resolves.
 
-    Parameters and errors are those of :func:`retained`, except that gamma must be above 0.
+    The scheme of ``sampling`` must be uniform and draw a fixed number of items. ``gamma`` is the
+    weight γ of the variance, above 0 and up to 1. Other values raise ValueError.
     """
     gamma = checks.real("gamma", gamma, low=0, high=1, above=True)
     shares = retained(sampling, gamma)
@@ -206,10 +209,11 @@ def first_zero(n: int, degree: int) -> float:
 
 
 def rows(size: int, degrees: int, *, summed: bool = False) -> Iterator[tuple[slice, Floats]]:
-    """Yield blocks of the orthonormal polynomials on the first half of the points 0..size - 1.
+    """Yield the values of orthonormal polynomials at the points 0..size - 1, in blocks of points.
 
-    A block is (slice of the points, values of shape (points, degrees)). The second half mirrors the
-    first, with sign (-1)^degree. If ``summed``, values are cumulative sums, invalid for degree 0.
+    A block is (slice of the points, values of shape (points, degrees)). Only the first half of the
+    points is evaluated: the second half mirrors the first, with sign (-1)^degree. If ``summed``,
+    yield cumulative sums of the values over the points; those for degree 0 are invalid.
     """
     j = np.arange(degrees)
     # ``first`` holds the base-2 logarithms of the values of the polynomials at the first point. The
@@ -244,7 +248,7 @@ def _kept(size: int, degrees: int) -> list[tuple[slice, Floats]]:
 
 
 def _both_ends(values: Floats) -> tuple[Floats, Floats]:
-    """Return the first halves of the even and the odd part of ``values`` about their middle."""
+    """Split ``values`` into an even and an odd part about the middle; return their first halves."""
     half = (len(values) + 1) // 2
     other = values[::-1][:half]
     return (values[:half] + other) / 2, (values[:half] - other) / 2
@@ -252,7 +256,10 @@ def _both_ends(values: Floats) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=64)
 def components(metric: Metric, n: int, position: int, degrees: int) -> Floats:
-    """Return the scalar products of the exact metric with each polynomial over 1..n: (degrees,)."""
+    """Return the scalar product of the exact metric with each orthonormal polynomial: (degrees,).
+
+    Metric and polynomials are functions of the true rank 1..n.
+    """
     parts = np.array(_both_ends(metric.of_above(np.arange(n), n - 1, position)))
     parts[:, : n // 2] *= 2
     total = np.zeros((2, degrees))
@@ -264,9 +271,10 @@ def components(metric: Metric, n: int, position: int, degrees: int) -> Floats:
 
 @lru_cache(maxsize=8)
 def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
-    """Return QR factorisations of the even and of the odd Legendre polynomials over n ranks.
+    """Return QR factorisations of the matrices of even and of odd Legendre polynomials on n ranks.
 
-    Each row stands for a rank of the first half and for its mirror image.
+    The matrices have a row for each rank of the first half of the list. The row also stands for the
+    mirror image of this rank, where an even polynomial is equal and an odd one has opposite sign.
     """
     at = 1 - 2 * np.arange((n + 1) // 2) / (n - 1)
     weights = np.full(len(at), 2 / n)
@@ -282,13 +290,14 @@ def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
 
 @lru_cache(maxsize=2)
 def _seen(sampling: Sampling, least: float) -> list[Floats]:
-    """Return A V for even and for odd degrees, in an orthonormal basis over the true ranks.
+    """Return the matrix product A V for even and for odd degrees of the polynomials in V.
 
-    A holds P(sampled rank | true rank). V holds the polynomials v_j of the module docstring, over
-    the sampled ranks, whose singular value (for large n) exceeds ``least`` times the largest. Both
-    results are triangular matrices. For draws without replacement they are diagonal, and are
-    returned as vectors. Degrees are divided into even and odd because polynomials of even degree
-    are symmetric about the middle of the list, and those of odd degree antisymmetric.
+    A holds P(sampled rank | true rank). The columns of V are the polynomials v_j over the sampled
+    ranks (module docstring) whose singular value, for large n, exceeds ``least`` times the largest.
+    A V is given in an orthonormal basis over the true ranks: as two triangular matrices, or as two
+    vectors for draws without replacement, where they are diagonal. Even and odd degrees do not mix,
+    because polynomials of even degree are symmetric about the middle of the list, and those of odd
+    degree antisymmetric.
     """
     n, m = sampling.n, sampling.m
     if sampling.design.distinct:
@@ -312,7 +321,10 @@ def _rounded(degrees: int) -> int:
 def _targets(
     metric: Metric, sampling: Sampling, position: int, parts: Sequence[Floats]
 ) -> list[Floats]:
-    """Return the metric's even and odd coefficients in the polynomial basis of :func:`_seen`."""
+    """Return the coefficients of the exact metric in the orthonormal basis of :func:`_seen`.
+
+    There is one array for the polynomials of even degree, and one for those of odd degree.
+    """
     n, size = sampling.n, sum(part.shape[-1] for part in parts)
     if sampling.design.distinct:
         target = components(metric, n, position, min(n, _rounded(size)))[:size] / np.sqrt(n)
@@ -323,7 +335,10 @@ def _targets(
 
 
 def _over_sample(m: int, even: Floats, odd: Floats) -> Floats:
-    """Sum the polynomials v_j (module docstring), with weights ``even`` and ``odd``: (m + 1,)."""
+    """Return a weighted sum of the polynomials v_j over the sampled ranks: (m + 1,).
+
+    Polynomials of even degree have the weights ``even``, those of odd degree the weights ``odd``.
+    """
     values, factors = np.empty(m + 1), np.zeros((len(even) + len(odd), 2))
     factors[::2, 0], factors[1::2, 1] = even, odd
     blocks = _kept if (m + 1) * len(factors) <= _ROOM else rows
@@ -340,7 +355,8 @@ def filtered(
 ) -> tuple[Floats, int]:
     """Return the corrected values for sampling without replacement: eq. 25, or eq. 22 if γ = 0.
 
-    For eq. 22, only singular values of A above ``cutoff`` times the largest are used.
+    For eq. 22, only singular values of the matrix P(sampled rank | true rank) above ``cutoff``
+    times the largest are used.
 
     Returns
     -------
@@ -358,7 +374,11 @@ def filtered(
 def minimum_norm(
     metric: Metric, sampling: Sampling, position: int, cutoff: float
 ) -> tuple[Floats, int]:
-    """Return the values of eq. 22, and the number of singular values > ``cutoff`` * largest."""
+    """Return the corrected values of eq. 22, and how many singular values were used.
+
+    The singular values are those of P(sampled rank | true rank). Values up to ``cutoff`` times the
+    largest are not used.
+    """
     parts, triples = _directions(sampling, cutoff)
     targets = _targets(metric, sampling, position, parts)
     even, odd = (
@@ -372,9 +392,9 @@ def minimum_norm(
 def _directions(
     sampling: Sampling, cutoff: float
 ) -> tuple[list[Floats], list[tuple[Floats, Floats, Floats]]]:
-    """Return the matrices of :func:`_seen` and their singular value decompositions (U, S, Vᵀ).
+    """Return the matrices of :func:`_seen`, and (U, S, Vᵀ) of their singular value decompositions.
 
-    The decompositions hold only singular values above ``cutoff`` times the largest.
+    Singular values up to ``cutoff`` times the largest are left out.
     """
     parts = _seen(sampling, 1e-7 * cutoff)
     decompositions = [np.linalg.svd(part, full_matrices=False) for part in parts]
@@ -385,10 +405,11 @@ def _directions(
 
 
 def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Floats, Floats]:
-    """Return P(sampled rank <= t | true rank), one row for each t = 1..m + 1, and the exact metric.
+    """Return coefficients of P(sampled rank <= t | true rank), and of the exact metric.
 
-    Both are functions of the true rank. They are given by their coefficients in the polynomial
-    basis of :func:`_seen`, for singular values above 1e-17 times the largest.
+    Both are functions of the true rank, and a sum of the orthonormal polynomials of :func:`_seen`
+    with these coefficients. The probability has one row of coefficients for each t = 1..m + 1.
+    Singular values below 1e-17 times the largest are left out.
     """
     parts = _seen(sampling, 1e-17)
     entries = (sampling.m + 1) * sum(part.shape[-1] for part in parts)
@@ -400,7 +421,10 @@ def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Float
 
 @lru_cache(maxsize=2)
 def _steps(sampling: Sampling) -> Floats:
-    """Return the rows of :func:`cumulative`: (m + 1, coefficients)."""
+    """Return the coefficients of P(sampled rank <= t | true rank), as in :func:`cumulative`.
+
+    There is one row for each t = 1..m + 1, with one coefficient per polynomial.
+    """
     m, parts = sampling.m, _seen(sampling, 1e-17)
     size = sum(part.shape[-1] for part in parts)
     every, sign = np.empty((m + 1, size)), (-1.0) ** np.arange(size)
@@ -414,7 +438,7 @@ def _steps(sampling: Sampling) -> Floats:
     if parts[0].ndim == 1:
         every *= np.ravel(np.column_stack([parts[0], np.resize(parts[1], len(parts[0]))]))[:size]
         return every
-    # If n is smaller than m, ``seen`` has at most n columns, fewer than ``every``.
+    # Do not reuse ``every``: if n is smaller than m, ``seen`` has fewer columns.
     seen = np.empty((m + 1, sum(map(len, parts))))
     for i, part in enumerate(parts):
         seen[:, i::2] = every[:, i::2] @ part.T

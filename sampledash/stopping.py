@@ -61,7 +61,7 @@ def deciding_cutoff(
 ) -> int | None:
     """Return how many candidates must be above the best relevant item to decide the metric.
 
-    An instance is decided if its metric cannot exceed the tolerance.
+    The metric of an instance is decided if it cannot exceed the tolerance.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def deciding_cutoff(
 
 
 def _tolerance(metric: Metric, tolerance: float) -> float:
-    """Return the validated tolerance; refuse one with which the metric is never decided."""
+    """Return the validated tolerance; raise ValueError if scoring can never stop early with it."""
     if metric.linear:
         advice = "estimate it from a few random negatives, without bias"
         raise ValueError(f"{metric} is never decided: every candidate counts in it; {advice}")
@@ -168,9 +168,9 @@ def stopping_cost(
 def _moments(
     metric: Metric, above: Ints, negatives: Ints, relevant: Ints, tolerance: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return mean, variance, minimum of the number of scored negatives, over all orders."""
+    """Return mean, variance and minimum of the number of scored negatives over all orders."""
     allowed = _tolerance(metric, tolerance)
-    # The cutoff of TOPK depends on the number of negatives; other cutoffs are equal for all lists.
+    # Only the cutoff of the metric TOPK depends on the number of negatives.
     lists = negatives if metric.share is not None else np.full(len(above), negatives.max(initial=1))
     first, at = unique_rows([relevant, lists])
     pairs = zip(relevant[first].tolist(), lists[first].tolist(), strict=True)
@@ -229,7 +229,7 @@ def proxy_cost(
     *,
     tolerance: float = 0.0,
 ) -> int:
-    """Return how many candidates, in a proxy's order, are scored until the metric is known.
+    """Return how many irrelevant candidates are scored, in a proxy's order, to know the metric.
 
     Parameters
     ----------

@@ -19,18 +19,17 @@ from scipy.special import gammaln, xlog1py, xlogy
 from sampledash.types import Floats, blocks
 
 _ROOM = 1 << 22  # approximate largest number of probabilities in memory
-_NOTHING = 1e-15  # smaller probabilities are rounding errors of the transforms
-_EXACT = 1e-9  # a number of draws that differs by less from a whole number counts as whole
+_NOTHING = 1e-15  # smaller probabilities are rounding errors of the Fourier transforms
+_EXACT = 1e-9  # a number of draws this close to the next whole number is rounded up, not down
 
 
 def allot(negatives: Floats, drawn: Floats, m: int) -> Floats:
     """Return how many of m negatives come from each stratum: (instances, strata).
 
-    If the numbers ``drawn`` add up to m, return these numbers. In general, strata whose items are
-    all to be drawn get their negatives first, or in proportion to their size if m is too small. The
-    other strata share the rest in proportion to ``drawn``, but at most up to their size; parts are
-    rounded down, and the largest remainders get one more. Strata with ``drawn`` = 0 come last, in
-    proportion to their size.
+    If the numbers ``drawn`` add up to m, return these numbers. Otherwise, negatives are given first
+    to strata whose items are all to be drawn, then to strata in proportion to ``drawn``, and last
+    to strata with ``drawn`` = 0, in proportion to their size. No stratum gets more negatives than
+    it has. Fractions are rounded down, and the strata with the largest fractions get one more.
     """
     result, left = np.zeros(negatives.shape), np.full(len(negatives), float(m))
     whole, never = drawn >= negatives, drawn == 0
@@ -44,7 +43,10 @@ def allot(negatives: Floats, drawn: Floats, m: int) -> Floats:
 
 
 def _in_proportion(total: Floats, weight: Floats, size: Floats) -> Floats:
-    """Return whole numbers of the given totals, in proportion to ``weight`` but up to ``size``."""
+    """Divide the ``total`` of each row into whole numbers in proportion to ``weight``.
+
+    A number is at most the entry of ``size`` at the same place.
+    """
     quota = np.zeros(size.shape)
     for _ in range(size.shape[1]):
         share = np.where(quota < size, weight, 0)
@@ -65,7 +67,8 @@ def law(strata: Floats, m: int) -> Floats:
         item, the number tied with it, the number of all negatives, and the number that is drawn:
         (instances, 4, strata). Tied items are in random order.
     m
-        Number of sampled negatives, which :func:`allot` divides; all of them if there are fewer.
+        Number of sampled negatives, which :func:`allot` divides among the strata. If an instance
+        has fewer negatives, all are sampled.
     """
     above, tied, negatives, drawn = (strata[:, part] for part in range(4))
     drawn = allot(negatives, drawn, m)
@@ -87,7 +90,7 @@ def law(strata: Floats, m: int) -> Floats:
 
 
 def _binomial(n: int, p: Floats) -> Floats:
-    """Return Binomial(n, p) probabilities of 0..n, (len(p), n + 1)."""
+    """Return the probabilities of 0, ..., n under Binomial(n, p) for each p: (len(p), n + 1)."""
     j, p = np.arange(n + 1), p[:, None]
     ways = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1)
     return np.asarray(np.exp(ways + xlogy(j, p) + xlog1py(n - j, -p)))
@@ -96,7 +99,8 @@ def _binomial(n: int, p: Floats) -> Floats:
 def _hypergeometric(m: int, drawn: Floats, high: Floats, negatives: Floats) -> Floats:
     """Return P(s of the drawn items are above the relevant item) for s in 0..m.
 
-    ``high`` holds assumed numbers of items above: shape (instances, numbers).
+    ``high``, shape (instances, numbers), holds several possible numbers of negatives above the
+    relevant item. The result has shape (instances, numbers, m + 1).
     """
     drawn, negatives, high = drawn[:, None, None], negatives[:, None, None], high[..., None]
     others = negatives - high

@@ -31,7 +31,7 @@ def open_sources(
     name: str | Sequence[str] | None = None,
     qrels: PathOrBuffer | None = None,
 ) -> Opened:
-    """Parse files, but do not make rank sets yet; :func:`read_rank_sets` explains the arguments."""
+    """Parse files, but make no rank sets yet; :func:`read_rank_sets` explains the arguments."""
     many = isinstance(source, Sequence) and not isinstance(source, str)
     sources: list[Any] = list(source) if isinstance(source, Sequence) and many else [source]
     names: list[Any] = [name] * len(sources) if name is None or not many else list(name)
@@ -81,7 +81,7 @@ def open_sources(
 
 
 def _most(part: Ranks | Trec) -> int:
-    """Return the largest total number of rows of all files that are read together with ``part``."""
+    """Return how many rows ``part`` and the files that are read with it may have in total."""
     if isinstance(part, Trec):
         return limits.LINES.most
     if "instance" not in part.frame:
@@ -91,7 +91,7 @@ def _most(part: Ranks | Trec) -> int:
 
 
 def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
-    """Return the ranks of each file; in TREC runs and lists, the qrels name the relevant items."""
+    """Return the ranks of each file; the qrels name the relevant items of TREC runs and lists."""
     both = [part for part in read if isinstance(part, Trec)]
     truths, runs = ([part for part in both if part.kind == kind] for kind in ("qrels", "run"))
     if len(truths) > 1:

@@ -152,7 +152,7 @@ def _no_rank(source: Layout) -> ReadError:
 
 
 def _column(source: Layout, cells: pd.DataFrame, role: str, i: int | None = None) -> Any:
-    """Return the parsed column ``i``, by default the first with this role, or None."""
+    """Return the parsed column ``i``, by default the first with this role, or None without one."""
     i = source.find(role) if i is None else i
     if i is None:
         return None
@@ -223,7 +223,7 @@ def facts_of(
     notes: Iterable[str] = (),
     systems: Sequence[int] = (),
 ) -> Facts:
-    """Return the facts about a table; ``systems`` are columns of ranks."""
+    """Return how a table was read; ``systems`` are the indices of its columns of ranks."""
     pairs = list(zip(source.headers, source.roles, strict=True))
     used = [(header, roles[role].means) for header, role in pairs if role is not None]
     used += [(source.headers[i], "ranks of this system") for i in systems]
@@ -232,7 +232,7 @@ def facts_of(
 
 
 def parsed_cells(source: Layout, cells: Any, roles: Mapping[Any, Role]) -> dict[Any, Any]:
-    """Return the parsed column of each role, and remove the cells of these columns."""
+    """Return the parsed column of each role, and remove these columns from ``cells``."""
     pairs = ((role, source.find(role)) for role in roles)
     return {
         role: roles[role].read(cells.pop(i), partial(source.place, column=i), roles[role].write)

@@ -26,7 +26,7 @@ _WRITE = (
 # A setting of n or m, such as "n = 3,706" and "m: 100".
 _SETTING = re.compile(r"(?i)\b([nm])\s*[=:]\s*(-?\d{1,3}(?:[,_]\d{3})+|-?\d+)\b")
 _BETWEEN = re.compile(r"[\s,;#]")  # characters allowed around the settings of a line
-_APART = re.compile(r"[,;\s]+")  # separators of weights
+_APART = re.compile(r"[,;\s]+")  # separators between the weights of ranks
 
 
 def parse_rank_text(
@@ -72,7 +72,7 @@ def parse_rank_text(
 
 
 def open_text(text: str) -> Opened:
-    """Parse text, but do not make rank sets yet; that needs options (see :meth:`Opened.read`)."""
+    """Parse text, but make no rank sets; :meth:`Opened.read` makes them with further options."""
     text = checks.text("text", text)
     limits.TYPED.check(len(text), f"the {_NAME}")
     text, n, m = settings_aside(text, f"the {_NAME}")
@@ -100,7 +100,10 @@ def _is_table(text: str) -> bool:
 
 
 def _systems(text: str) -> dict[str, list[str]]:
-    """Return the written ranks of each system; without a name, the system is called "ranks"."""
+    """Return the ranks of each system as text: "A: 3, 17; B: 5" gives A ["3", "17"] and B ["5"].
+
+    Ranks without a name are those of a system "ranks": "3, 17" gives {"ranks": ["3", "17"]}.
+    """
     segments = [s.strip() for s in re.split(r"[;\n\r]+", text) if s.strip(" \t,")]
     limits.SYSTEMS.check(sum(":" in segment for segment in segments), f"the {_NAME}")
     in_one_line = len(segments) == 1 or all(len(_values(segment)) == 1 for segment in segments)
@@ -133,7 +136,7 @@ def _ranks(systems: dict[str, list[str]]) -> Ranks:
     def place(i: int) -> str:
         return source.place(int(index[i]), int(column[i]))
 
-    if (i := parsing.first(cells.str.match(r"0\d"))) is not None:  # such as the 000 in 10,000
+    if (i := parsing.first(cells.str.match(r"0\d"))) is not None:  # 10,000 is split into 10 and 000
         raise ReadError(f"{place(i)}: {cells[i]!r} is no number; write {_WRITE}")
     table = {"system": parsing.categories(column, source.headers), "column": column}
     table["rank"] = parsing.places(cells, place, _WRITE)

@@ -33,7 +33,7 @@ _PERCENT = re.compile(r"(?i)\s*[(\[]\s*(?:in\s+)?(?:%|percent)\s*[)\]]")
 # Patterns of short names of metrics, and their replacements: H@10 becomes HR@10, N@10 becomes
 # NDCG@10, and HR10 becomes HR@10.
 _ALSO = ((r"(?i)^h@", "HR@"), (r"(?i)^n@", "NDCG@"), (r"^([A-Za-z]{2,})(\d+)$", r"\1@\2"))
-# A line whose first cell begins like "Improv.", "Rel. Gain", "Δ" or "p-value" is no system.
+# Matches the first cell of lines that hold no system, such as "Improv.", "Rel. Gain" and "p-value".
 _COMPARED = re.compile(
     r"(?i)\W*((?:(?:rel|abs|av|max)[a-z]*\.?\s+)?"
     r"(?:(?:improv(?:ements?)?|impr?|gains?|delta|significance)\b(?!-)|[Δ∆]|p[\s-]?val)"
@@ -69,7 +69,10 @@ class PrintedRow:
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """A printed table, notes on how it was read, and n and m if a line of the text gives them."""
+    """A printed table, notes on how it was read, and n and m if the text gives them.
+
+    n is the number of candidates, and m the number of sampled negatives.
+    """
 
     rows: list[PrintedRow]
     notes: list[str]
@@ -335,7 +338,7 @@ Row = Mapping[Heading, Cell]
 
 
 def in_percent(columns: Sequence[Heading], rows: Sequence[Row]) -> list[Heading]:
-    """Return the columns in percent; the notes of :func:`read_printed` give the rule."""
+    """Return the columns whose values are in percent, by the rule in :func:`read_printed`."""
     cells = {x: [row[x] for row in rows if x in row] for x in columns}
     signed = [x for x in columns if x.percent or any(cell.signed for cell in cells[x])]
     above = [x for x in columns if any(cell.value > 1 for cell in cells[x])]

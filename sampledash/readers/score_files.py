@@ -37,7 +37,7 @@ def ranks_of_scores(pos: ArrayLike, neg: ArrayLike, name: str) -> dict[str, Any]
 
 
 def npz_to_parquet(data: bytes, name: str) -> bytes:
-    """Convert an archive of NumPy with arrays of scores; refuse other zip archives."""
+    """Convert an .npz file of scores to Parquet with sampled ranks; refuse other zip files."""
     stream = io.BytesIO(data)
     members = zipfile.ZipFile(stream).infolist() if zipfile.is_zipfile(stream) else []
     sizes = {member.filename.removesuffix(".npy"): member.file_size for member in members}
@@ -58,7 +58,7 @@ def npz_to_parquet(data: bytes, name: str) -> bytes:
 
 
 def json_to_parquet(data: bytes, name: str) -> bytes:
-    """Convert JSON lines: each line is a record, as pandas writes it with ``lines=True``."""
+    """Convert JSON lines (one record per line, as pandas writes with ``lines=True``) to Parquet."""
     try:
         return _written(json.read_json(io.BytesIO(data), json.ReadOptions(block_size=_BLOCK)))
     except pa.ArrowException:

@@ -46,7 +46,7 @@ def refuse_cells(name: str, sizes: Mapping[str, int]) -> None:
 
 
 def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> None:
-    """Raise an error that names ``some`` of the items that ``again`` rows of an instance repeat."""
+    """Raise an error: ``again`` rows repeat an item of an instance, and ``some`` are named."""
     items = (f"item {str(x['item'])!r} of instance {str(x['instance'])!r}" for x in some)
     rows = counted(again, "row repeats", "rows repeat")
     raise ReadError(f"{name}: {rows} an item, such as {'; '.join(items)}; keep one row for each")

@@ -415,7 +415,7 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
         ) from error
     shape, dtype = array.shape, array.dtype
     limits.ROWS.check(shape[0] if shape else 1, name)
-    # Every machine supports real numbers of at most 8 bytes.
+    # Refuse real numbers of more than 8 bytes, which not every machine supports.
     if dtype.names is None and not (dtype.kind in "iuf" and dtype.itemsize <= 8):
         raise ReadError(
             f"{name} holds values of the type {dtype}, not ranks; save integers or named fields"

@@ -42,7 +42,8 @@ _ROLES: dict[TrecKind, tuple[str | None, ...]] = {
     "run": ("user", None, "item", None, "score", "system"),
     "qrels": ("user", None, "item", "relevance"),
 }
-#: Roles of the columns of runs, qrels, lists and test items, with the headers in lists.
+#: How each column of runs, qrels, lists of recommendations and test items is parsed and described.
+#: The last entry of a role has the headers of this column in files with a header.
 _COLUMNS = {
     "system": ROLES["system"],
     "user": ROLES["instance"],
@@ -72,9 +73,9 @@ _TIED = (
 class Trec:
     """A parsed run or qrels: a frame with one row per line, whose columns are named by role.
 
-    System, user (query) and item (document) are categories, the others numbers. A list of
-    recommendations is stored as a run and test items as qrels, with ``listed``: equal scores in a
-    list are ties.
+    System, user (query) and item (document) are categories, the other columns numbers. A list of
+    recommendations is stored as a run, and test items as qrels. ``listed`` is then true: equal
+    scores in a list are ties.
     """
 
     kind: TrecKind
@@ -281,7 +282,10 @@ def _lacking(runs: list[Ranks]) -> NDArray[np.bool_]:
 
 
 def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> list[Ranks]:
-    """Return the ranks of all runs; ``censored`` decides about relevant items that a run lacks."""
+    """Return the ranks of all runs.
+
+    ``censored`` says how to treat relevant items that a run lacks.
+    """
     if censored == "refuse" and (complaint := missing(runs)) is not None:
         raise complaint
     left_out = _lacking(runs) & (censored == "left-out")
@@ -359,7 +363,7 @@ def read_list(data: bytes, name: str, kind: FileKind, content: Literal["items", 
     wanted = ["user", "item"]
     if content == "list":
         scored = {*_COLUMNS["score"].names} & {*map(bare, tables.headers_of(data, kind))}
-        # Ranks are ignored beside scores, because items are ordered by score.
+        # If the list has scores, its ranks are ignored, because items are ordered by score.
         wanted += ["system", "score" if scored else "rank"]
     roles = {role: _COLUMNS[role] for role in wanted}
     source, cells = tables.read_table(data, name, kind, partial(by_names, roles=roles))

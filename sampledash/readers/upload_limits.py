@@ -28,7 +28,8 @@ class Format:
 
     magic: bytes
     kind: FileKind
-    #: Converts the data of a file of this name; by default, the data are not converted.
+    #: Converts the data of a file; the second argument is the file's name, for error messages. By
+    #: default, the data are not converted.
     to_parquet: Callable[[bytes, str], bytes] = lambda data, name: data
 
 
@@ -120,7 +121,7 @@ FILES = Limit(1_000, "files", "give fewer")
 BYTES = Limit(score_files.MOST_BYTES, "bytes", _COUNTS)  # unpacked size of all files together
 TYPED = Limit(20 * 2**20, "characters", _PASTE)  # length of typed or pasted ranks
 PRINTED = Limit(100_000, "characters", _PASTE)  # length of a table pasted from a paper
-WEIGHTS = Limit(10_000_000, "characters", "round the weights")  # 100 for each of 100,000 ranks
+WEIGHTS = Limit(10_000_000, "characters", "round the weights")  # 100 characters per weight
 WEIGHT_NUMBERS = Limit(200_000, "numbers", "give a weight for each rank up to 100,000")
 ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables with no columns but system, rank, n, count
 # For tables with further columns, such as instance labels, besides system, rank, n and count: these

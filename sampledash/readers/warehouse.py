@@ -40,7 +40,7 @@ _EXTRA = "this needs Ibis and DuckDB: in the clone, pip install '.[warehouse]'"
 _SPARK = "Spark needs its client: in the clone, pip install '.[spark]'"
 KEYS = ["system", "instance", "item"]
 YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
-_STEPS = 2**24  # number of possible values of the hash of an instance and a rank
+_STEPS = 2**24  # number of possible values of the hash (6 hexadecimal digits) that breaks ties
 _NAMED = 3  # most items that an error about repeated items names
 _AT_ONCE = 12_500_000  # number of rows that are searched for repeated items at a time
 _HEX = "0123456789abcdef"
@@ -52,11 +52,11 @@ Table = Any  # an Ibis table; its type is not imported, because Ibis is an optio
 
 
 def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
-    """Return the place, counted from 0, of a relevant item among ``block`` tied items.
+    """Return the position, counted from 0, of a relevant item among ``block`` items of equal score.
 
-    The item is number ``index``, from 0, of ``relevant`` items. The relevant items are spread
-    evenly over the block, and the hash ``digest`` decides the first place. Every place is equally
-    likely, so that means are unbiased.
+    Of these items, ``relevant`` are relevant, and the item is number ``index`` (from 0) of them.
+    The relevant items are spread evenly over the positions, and the hash ``digest`` decides the
+    first one. Every position is equally likely, so that means of metrics are unbiased.
     """
     return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
@@ -70,7 +70,7 @@ def connect(url: str = DUCKDB) -> Any:
     try:
         engine = _spark(url) if url.startswith("pyspark://") else ibis.connect(url)
         if engine.name == "duckdb":
-            # DuckDB writes data that exceed memory to this folder, which processes cannot share.
+            # DuckDB writes data that exceed memory to this folder. Each process needs its own one.
             engine.scratch = Scratch()
             engine.raw_sql(f"SET temp_directory = '{engine.scratch.name}'")
     except ImportError as error:
@@ -217,7 +217,8 @@ def _partitioned(table: Table, partitions: Mapping[str, set[str]]) -> Table:
     by_file = _FILE in table.columns
     for key, values in partitions.items():
         column = table[_FILE].re_extract(rf"/\Q{key}\E=([^/]*)/", 1) if by_file else table[key]
-        # Spark has already decoded the percent-encoding, but each byte as one Latin-1 character.
+        # Names of folders are percent-encoded. Spark has decoded them already, but wrongly: each
+        # byte as one Latin-1 character.
         texts = {x if by_file else unquote(x, "latin-1"): unquote(x) for x in values}
         column = column.nullif(_NULL).substitute({a: b for a, b in texts.items() if a != b})
         whole = (role := ROLES.get(role_of(key) or "")) is not None and role.holds == "whole"
@@ -274,7 +275,7 @@ def _numbers(table: Table, header: str, name: str) -> Any:
 
 
 def _is(flag: Any, words: tuple[str, ...]) -> Any:
-    """Return whether a mark is one of ``words`` (YES or NO); a number must be 1 (YES) or 0 (NO)."""
+    """Return whether cells mean yes (if ``words`` is YES) or no (NO); cells are text or numbers."""
     return flag == int(words is YES) if flag.type().is_numeric() else flag.isin(words)
 
 
@@ -315,10 +316,10 @@ def _real(score: Any) -> Any:
 
 
 def wanted_items(candidates: Table) -> Table:
-    """Return the relevant items that have a score, which is called ``wanted``.
+    """Return the relevant items that have a score, with the score in the column ``wanted``.
 
-    Other items with the score -inf, which are no candidates, are not filtered out before a join
-    with this table, because engines would then join in an inefficient order.
+    To count candidates, join this table with all scored items, and filter out items with the score
+    -inf afterwards. If they were filtered out before, engines would join in an inefficient order.
     """
     score = candidates["score"]
     relevant = candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
@@ -326,12 +327,13 @@ def wanted_items(candidates: Table) -> Table:
 
 
 def class_sums(candidates: Table, items: Any) -> Table:
-    """Return the sums of all columns ``part…`` of a data frame of items, in groups of candidates.
+    """Divide the items of each relevant item's list into groups, and return sums over the groups.
 
-    The column ``size`` is the number of candidates of a group. The groups are ``row``, the number
-    of a relevant item in the order of system and instance; ``first``, a column of ``items``; and
-    ``side``: 0 if items have a better score than the relevant item, 1 if the score is equal, 2 if
-    it is worse, and 3 for items that are no negatives.
+    Three columns define a group. ``row`` is the number of the relevant item in the order of system
+    and instance. ``first`` is a column of the data frame ``items``. ``side`` is 0 if items have a
+    better score than the relevant item, 1 if the score is equal, 2 if it is worse, and 3 if they
+    are no negatives. The sums are ``size``, the number of items in the group, and the sum of each
+    column ``part…`` of ``items``.
     """
     import ibis
 
@@ -347,7 +349,7 @@ def class_sums(candidates: Table, items: Any) -> Table:
 
 
 def item_weights(table: Table, name: str) -> Table:
-    """Return item, and the smallest and largest number of the item in the column ``weight``."""
+    """Return a row for each item, with the smallest and largest weight that the table gives it."""
     header = next((header for header in table.columns if bare(header) == "weight"), None)
     if header is None:
         raise ReadError(f"{name} has no column weight: add it, or draw negatives by popularity")
@@ -392,7 +394,7 @@ def rank(candidates: Table) -> Table:
 def count(ranks: Table) -> Table:
     """Return a histogram: how many instances have each combination of system, n, rank and ties.
 
-    Rows of instances with several relevant items are not combined; their count is 1 if not given.
+    Rows of instances with several relevant items are not combined: they keep their count, or get 1.
     """
     import ibis
 
@@ -432,7 +434,10 @@ def rank_scores(
 def checked(
     engine: Any, source: str, relevant: str | None, seen: str | None, progress: Progress
 ) -> tuple[Table, Table | None, list[str]]:
-    """Return the scores as :func:`candidates` does, the pairs of ``seen``, and sentences."""
+    """Return the table of :func:`candidates`, the table ``seen``, and sentences on omitted rows.
+
+    The table ``seen`` has the columns instance and item.
+    """
     name = Path(source).name
     scores = score_table(opened(engine, source), name, marked=relevant is None)
     pairs = [
@@ -479,13 +484,18 @@ def _blank(label: Any) -> Any:
 
 
 def _slice(scores: Table, slices: int) -> Any:
-    """Return, for each row, the number of its slice; all rows of an instance are in one slice."""
+    """Return a number in 0..slices - 1 for each row, which is equal for all rows of an instance."""
     instance = scores["instance"]
     return ((instance if instance.type().is_integer() else instance.hash()) % slices).abs()
 
 
 def _numbers_of(scores: Table, every: Table, relevant: Table | None) -> list[dict[str, Any]]:
-    """Return the numbers of instances and relevant items of each system, used and left out."""
+    """Count the instances and relevant items of each system, also those that are left out.
+
+    Return one dictionary per system. ``size`` is the number of instances, ``bare`` of those without
+    relevant candidates, and ``full`` of those with only relevant candidates. ``asked`` is the
+    number of relevant items, and ``items`` of those with a score.
+    """
     score = every["score"]
     real, wanted = _real(score), every["relevant"] & score.notnull() & _real(score)
     keys = ["system", "instance"]
@@ -571,7 +581,7 @@ def count_ranks(engine: Any, source: str) -> Table:
 
 
 def fetched(table: Table, name: str, most: int) -> Any:
-    """Return a table of the engine as a data frame; refuse a table of more than ``most`` rows."""
+    """Return a database table as a data frame; refuse a table of more than ``most`` rows."""
     with one_sentence(name):
         if _number(table.limit(most + 1).count()) > most:
             raise ReadError(f"{name} are more than {most:,} rows: write them, -o {name}.parquet")
@@ -579,7 +589,10 @@ def fetched(table: Table, name: str, most: int) -> Any:
 
 
 def folder(path: Path) -> bytes:
-    """Return a folder of Parquet as the bytes of one file; too many ranks are reduced to counts."""
+    """Return the Parquet files of a folder as the bytes of one file.
+
+    If there are too many ranks, the file holds a histogram: how often each rank occurs.
+    """
     parts_of(path)  # raises an error for a folder without a table, before an engine is started
     engine = connect()
     table = opened(engine, str(path))

@@ -42,7 +42,7 @@ def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:
 
 
 def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[str]:
-    """Yield a warning if n differs between systems, and if m does; both are given by system."""
+    """Yield a warning if n differs between systems, and if m does; keys are names of systems."""
     for symbol, sizes in {"n": n, "m": m}.items():
         low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         if sizes[low] != sizes[high]:

@@ -54,7 +54,7 @@ def html_report(
     included once. If ``tables`` is None, the report shows the means and the verdict; long tables
     end after 200 rows. The ``legend`` is HTML that explains the lines of the pictures; ``pair`` is
     the number of the pair of systems that was marked. Names are written as plain text, and a
-    content security policy forbids all requests to the network. The file holds its inputs.
+    content security policy forbids all requests to the network. The file holds ranks and settings.
     """
     if tables is None:
         # A report is about a single correction, and the settings give its name. So drop the column.
@@ -82,7 +82,7 @@ def exact_report(
     tables: Mapping[str, pd.DataFrame],
     k: int,
 ) -> str:
-    """Return an HTML report on truncated lists: ranks above ``k`` are unknown."""
+    """Return an HTML report on truncated lists: ranks beyond ``k`` are unknown."""
     title = f"Exact metrics of {one_line(source) or 'ranks'}"
     filled = {name: table for name, table in tables.items() if len(table)}
     script = exact_script(source, python, metrics)

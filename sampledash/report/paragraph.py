@@ -142,7 +142,10 @@ def _facts(f: Pairs) -> dict[str, Any]:
 
 
 def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], int]]:
-    """Return for each metric its name, the (mean, system) pairs, best first, and how many tie."""
+    """Return for each metric its name, the pairs (mean, system), and the number of best systems.
+
+    The best system comes first; several systems are best if their means are tied.
+    """
     table = []
     for metric, column in zip(f.metrics, means.T, strict=True):
         values = [(column[i], f.systems[i]) for i in np.argsort(-column, kind="stable")]

@@ -1,4 +1,4 @@
-"""Embed in a report the inputs that it is computed from; compare it with one computed from them."""
+"""Recheck a report: it contains its ranks and settings, so that it can be computed again."""
 
 import html
 import json
@@ -25,9 +25,9 @@ _INPUTS = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTAL
 _TAG = re.compile(r"(<script.*?</script>|<style.*?</style>|<[^>]*>)", re.DOTALL)
 _ARRAY = re.compile(r'"dtype": "(\w+)", "bdata": "([^"]*)"')
 _TOKEN = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|[^\W\d]+")
-#: Matches the tokens that reports of all versions have in common: numbers and states of pairs.
+#: Matches numbers and verdicts on pairs of systems, which are the same in reports of all versions.
 _RESULT = re.compile(r".*\d|right|wrong|undecided|tied")
-_Token = tuple[str, str]  # a place in a report, and a number or word there
+_Token = tuple[str, str]  # where a number or word is in a report, and the number or word
 
 
 def embedded(sets: Sequence[RankSet], metrics: Sequence[Metric], **settings: Any) -> str:
@@ -43,9 +43,9 @@ def recheck(page: str, name: str, anew: Callable[..., str]) -> tuple[str, bool]:
     """Return a sentence on whether a report still holds, and whether it does.
 
     ``page`` is the HTML of the report, ``name`` the name of its file; ``anew`` makes a report from
-    rank sets and the settings. Numbers and states have to be the same, except for errors of
-    rounding in pictures; words too, unless another version made the report. Raises ValueError if
-    the inputs are missing or damaged.
+    rank sets and the settings. Numbers and verdicts such as "right" have to be the same, except for
+    errors of rounding in pictures; words too, unless another version made the report. Raises
+    ValueError if the inputs are missing or damaged.
     """
     if (block := _INPUTS.search(page)) is None:
         made = re.search(r"Made with sampledash ([\w.]+)\.<", page)
@@ -81,7 +81,7 @@ def _tokens(page: str, version: str) -> Iterator[_Token]:
 
 
 def _drawn(script: str, start: int) -> str:
-    """Return the data and the layout of a picture, with plain numbers for packed arrays."""
+    """Return the data and layout of a picture as JSON, with base64 arrays decoded to numbers."""
     data, end = json.JSONDecoder().raw_decode(script, start)
     layout, _ = json.JSONDecoder().raw_decode(script, script.index("{", end))
     text = json.dumps([data, layout | {"template": None}], ensure_ascii=False)
@@ -89,7 +89,7 @@ def _drawn(script: str, start: int) -> str:
 
 
 def _first_difference(old: Sequence[_Token], new: Sequence[_Token]) -> tuple[str, str, str] | None:
-    """Return the place of the first difference and what each report has there, or None."""
+    """Return where the reports first differ, and what each has there; None if they are equal."""
     for (place, x), (other, y) in zip_longest(old, new, fillvalue=("", "")):
         numbers = x[-1:].isdecimal() and y[-1:].isdecimal()
         close = numbers and math.isclose(float(x), float(y), rel_tol=1e-9, abs_tol=1e-12)

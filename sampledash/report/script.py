@@ -1,4 +1,4 @@
-"""Write a Python script that prints the numbers of a page, by the public API of the package.
+"""Write a Python script that prints the numbers of a page, with the public API of the package.
 
 The templates are ``script.py.jinja`` and ``exact_script.py.jinja``.
 """

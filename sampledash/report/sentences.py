@@ -114,7 +114,7 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
 
 
 def other_metrics(findings: Pairs, x: int) -> str:
-    """Return the states of all metrics except metric ``x``, such as ``Also wrong: NDCG.``."""
+    """Return the verdicts on all metrics except metric ``x``, such as ``Also wrong: NDCG.``."""
     worst, sentences = findings.states.min(axis=1), []
     for code, state in enumerate(CODES):
         names = [str(findings.metrics[y]) for y in np.flatnonzero(worst == code) if y != x]
@@ -124,7 +124,7 @@ def other_metrics(findings: Pairs, x: int) -> str:
 
 
 def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
-    """Return warnings: different candidates, fewer than m negatives, cutoffs that are too large."""
+    """Return warnings on different candidates, fewer than m negatives, and too large cutoffs."""
     first, *others = findings.sets
     notes, atoms = list[str](), first.counted()
     for other in others:
@@ -150,7 +150,7 @@ def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
 
 
 def cutoff_holds_all(metric: Metric, n: int, m: int) -> list[str]:
-    """Return a warning if a cutoff reaches the last of n candidates, or of m + 1 sampled items."""
+    """Return a warning if the cutoff includes all n candidates, or all m + 1 sampled ranks."""
     of_all, of_sample = metric.cut(n - 1), metric.cut(m)
     if of_all is None or of_sample is None:
         return []

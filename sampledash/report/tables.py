@@ -122,7 +122,7 @@ def _guarded(value: Any) -> str:
 
 
 def _field(text: str) -> str:
-    # In some versions of Python, the csv module does not quote a carriage return without newline.
+    # Quote carriage returns too, which the csv module of some versions of Python does not do.
     plain = text == text.strip() and not any(c in text for c in ',"\n\r')
     return text if plain else '"' + text.replace('"', '""') + '"'
 
@@ -130,8 +130,9 @@ def _field(text: str) -> str:
 def printed(table: pd.DataFrame) -> list[Column]:
     """Return the columns of a table as rounded text, such as shares in percent with two decimals.
 
-    The names of the package's own columns decide how these are printed. Other numbers are printed
-    as shares if no absolute value exceeds 1, otherwise as whole numbers or with two decimals.
+    If the package itself named a column, the name decides how it is printed. Other numbers are
+    printed as shares if no absolute value exceeds 1, otherwise as whole numbers or with two
+    decimals.
     """
     columns = columns_of(table)
     names, made = {name for name, _ in columns}, []
@@ -148,7 +149,7 @@ def printed(table: pd.DataFrame) -> list[Column]:
 
 
 def _headed(name: str, names: set[str]) -> tuple[str, str]:
-    """Return the header and the kind of column ``name`` in a table with the columns ``names``."""
+    """Return header and kind of content of column ``name`` in a table with columns ``names``."""
     if "design" in names and " > " in name:  # a column for a pair of systems, such as "A > B"
         return f"Shows {name}", "chance"
     rows = [(header, kind) for header, kind, others in _COLUMNS.get(name, ()) if others <= names]
