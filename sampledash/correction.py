@@ -181,14 +181,15 @@ class Fit:
         return mean_and_variance(self.values, self.sampling, *self.sampling.weights(rank))[0]
 
     def variance(self, rank: ArrayLike) -> Floats:
-        """Return the variance of the corrected metric over samples of negatives, for each rank."""
+        """Return the variance of the corrected metric over draws of negatives at each true rank."""
         return mean_and_variance(self.values, self.sampling, *self.sampling.weights(rank))[1]
 
     def risk(self, prior: ArrayLike | None = None) -> tuple[float, float]:
-        """Return squared bias and variance of one instance's corrected metric: terms of eq. 24.
+        """Return squared bias and variance of one instance's corrected metric.
 
-        Both are averages over the true ranks 1..n, with the weights ``prior`` or, if None, the
-        prior of the correction. The mean over |D| instances has the same bias, and variance / |D|.
+        These are the terms of eq. 24 of Krichene & Rendle (2020). Both are averages over the true
+        ranks 1..n, with the weights ``prior`` or, if None, the prior of the correction. The mean
+        over |D| instances has the same bias, and its variance is divided by |D|.
         A good system usually has a larger bias, because its ranks are at the top, where the bias is
         largest.
         """
@@ -217,8 +218,8 @@ def vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int
     design = sampling.design
     check_metric(metric, sampling.scheme)
     # Two cases need no fit. First, sampled AUC and ATOP are unbiased under uniform sampling
-    # (section 4.4.1), so they need no correction, unless the variance has a weight γ above 0.
-    # Second, a metric that is computed on all n - 1 negatives is exact.
+    # (Krichene & Rendle 2020, section 4.4.1), so they need no correction, unless the variance has a
+    # weight γ above 0. Second, a metric that is computed on all n - 1 negatives is exact.
     unbiased = metric.linear and not design.weighted and not recipe.gamma
     complete = recipe.prior is None and design.distinct and sampling.m == sampling.n - 1
     solve = recipe.kind.solve
@@ -237,8 +238,9 @@ def _rank_estimate(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int
 ) -> Solution:
     n, m = sampling.n, sampling.m
-    # Compute the rank estimate of eq. 20 in integers, because floating point would make some ranks
-    # 1 too small. Divide n - 1 by m first, because (n - 1) times the sampled rank might overflow.
+    # Compute the rank estimate (Krichene & Rendle 2020, eq. 20) in integers, because floating point
+    # would make some ranks 1 too small. Divide n - 1 by m first, because (n - 1) times the sampled
+    # rank might overflow.
     whole, part = divmod(n - 1, m)
     above, rest = np.divmod(part * np.arange(m + 1), m)
     above += whole * np.arange(m + 1)
@@ -266,7 +268,7 @@ def _nodes(
 
 
 def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
-    """Return the non-increasing values with the least squared bias (section 5.2)."""
+    """Return the non-increasing values with least squared bias (Krichene & Rendle, section 5.2)."""
     # A monotone fit has no γ, and needs as few nodes as γ = 1.
     at = _nodes(recipe, metric, sampling, position, 1.0)
     if at is not None:
@@ -276,7 +278,10 @@ def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: 
 
 
 def _weighed(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
-    """Return the values that minimise bias² + γ variance (eq. 25), or bias² if γ = 0 (eq. 22)."""
+    """Return the values that minimise bias² + γ variance (Krichene & Rendle 2020, eq. 25).
+
+    If γ = 0, they minimise bias² (eq. 22).
+    """
     gamma, m = recipe.gamma or 0.0, sampling.m
     gamma = gamma if gamma >= least_squares.SMALLEST_GAMMA else 0.0
     cutoff = least_squares.SINGULAR_CUTOFF

@@ -1,4 +1,4 @@
-"""Lists of negatives in files: NCF's ``.test.negative``, or a table of instances and items."""
+"""Read lists of negatives from NCF's ``.test.negative`` files, or from tables of instance, item."""
 
 import io
 import re

@@ -51,10 +51,10 @@ _ROWS = 64
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """Gaps between the ranks of an instance of A and an instance of B (module docstring)."""
+    """Gaps: pairs of an instance of A and an instance of B, with differences of their metrics."""
 
-    exact: Floats  # length of each gap in the exact metric f
-    sampled: Floats  # length of each gap in the expected sampled metric g
+    exact: Floats  # difference of the exact metrics f of the two instances of each gap
+    sampled: Floats  # difference of their expected sampled metrics g
     places: Ints  # index of each gap among all gaps
 
     def __getitem__(self, keep: NDArray[np.generic]) -> _Gaps:
@@ -147,16 +147,20 @@ def _clearest(
 ) -> tuple[_Copies, _Copies] | None:
     """Return a gap of A and a gap of B that have opposite orders by exact and sampled metric.
 
-    The gap of A is longer by the exact metric, that of B by the sampled metric. Of all such pairs
-    of gaps, take the pair that maximises the smaller of the two differences in length, each as a
-    share of its range in ``ranges``. Return None if there is no such pair.
+    A gap is a pair of an instance of A and an instance of B, and its length is the difference of
+    their metrics. The gap of A is longer by the exact metric, that of B by the sampled metric. Of
+    all such pairs of gaps, take the pair that maximises the smaller of the two differences in
+    length, each as a share of its range in ``ranges``. Return None if there is no such pair.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
     best = np.maximum.accumulate(behind.sampled[order])
 
     def reaches(share: float) -> NDArray[np.bool_]:
-        """Return whether a gap of B differs from each gap of A by ``share`` in both lengths."""
+        """Return for each gap of A whether a gap of B is shorter in f, and longer in g.
+
+        Both differences in length must be at least ``share`` times the ranges of f and g.
+        """
         least = [max(share * whole, 2 * _VISIBLE) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
         return (place >= 0) & (best[place] - ahead.sampled >= least[1])
@@ -207,10 +211,12 @@ def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
 def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Return the simplest fraction strictly between two positive numbers, by continued fractions.
 
-    Numerator and denominator are infinite if no such fraction exists, or none in double precision.
+    The results are the numerator and the denominator. Both are infinite if there is no such
+    fraction, or if double precision does not suffice to find it.
     """
     numerator, denominator = np.full((2, len(low)), np.inf)
-    # The fraction is (a x + c) / (b x + d), x the simplest fraction between ``low`` and ``high``.
+    # In each step of the loop, the result is (a x + c) / (b x + d), where x is the simplest
+    # fraction between the current values of ``low`` and ``high``.
     a, b, c, d = np.multiply.outer([1.0, 0.0, 0.0, 1.0], np.ones(len(low)))
     at = np.arange(len(low))
     while len(at := at[low < high]):
@@ -230,7 +236,7 @@ def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
 
 
 def _rank_set(name: str, n: int, *copies: tuple[int, int]) -> RankSet:
-    """Return a rank set that holds each given rank as often as its number of copies says."""
+    """Return a rank set; each tuple of ``copies`` is a rank and its number of instances."""
     ranks, counts = np.array(copies).T
     if counts.sum() <= _ROWS:
         return RankSet(name, np.repeat(ranks, counts), n)

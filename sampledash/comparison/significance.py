@@ -28,8 +28,8 @@ from sampledash.types import Floats, Ints, Progress
 # ``flip_test`` tries all possible swaps if at most this many instances have a difference.
 _ENUMERATED = 20
 _BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
-# To draw the count of a group of equal instances takes about as long as to draw this many
-# instances.
+# Equal instances can be drawn together, as a random count. One such count takes about as long as
+# drawing this many single instances.
 _GROUPED = 12
 # ``swap_test`` uses a normal distribution instead of random permutations if there are at least
 # _MANY instances, with more than _DISTINCT different pairs of value and weight.
@@ -150,13 +150,14 @@ def interval_of_sample(
 ) -> Interval:
     """Return a confidence interval for the mean over ``total`` instances, from a random sample.
 
-    Values lie in 0..``best``, or are paired differences of such values. ``off`` holds the
-    deviations of the sampled values from their mean ``value``, with ``counts``. To these instances,
-    z^2 artificial instances (z is the normal quantile) are added, half at each end of the range of
-    values, so that equal values still give an interval: Agresti & Coull, Approximate is better than
-    "exact", The American Statistician 1998; for differences of pairs, Agresti & Min, Statistics in
-    Medicine 2005. The result combines the known mean of the sample with an estimate of the mean
-    over the instances that were not sampled.
+    The sample has the values ``value + off``, each as often as ``counts`` says; ``value`` is their
+    mean. A value lies in 0..``best``. If ``paired``, it is a difference of two such values.
+
+    Before the variance is computed, z^2 artificial instances (z is the normal quantile) are added
+    to the sample, half at each end of the range of values. Equal values therefore still give an
+    interval of positive length: Agresti & Coull, Approximate is better than "exact", The American
+    Statistician 1998; for paired differences, Agresti & Min, Statistics in Medicine 2005. The mean
+    over the sampled instances is known, so only the other instances widen the interval.
     """
     seen, sizes = best, np.abs(off + value)
     if paired and np.any(sizes > TIED):
@@ -225,12 +226,12 @@ class Group:
 
     members: Sequence[int]  # indices of the systems
     values: Floats  # exact metric of an instance of the entry, shape (systems, D)
-    weights: Floats  # weight in the mean of a single instance of the entry, shape (D,)
+    weights: Floats  # weight of each instance of the entry in the mean metric, shape (D,)
     counts: Ints  # number of instances of the entry, shape (D,)
 
     @property
     def weighted(self) -> Floats:
-        """Exact metric of each entry times the weight of a single instance: (systems, D)."""
+        """Exact metrics times ``weights``: (systems, D)."""
         return self.values * self.weights
 
     def reduced(self) -> Group:
@@ -307,7 +308,7 @@ def flip_tests(
 def _in_blocks(
     draw: Callable[[int], Floats], resamples: int, size: int, report: Progress
 ) -> Floats:
-    """Return ``resamples`` rows of ``draw``, each of which takes ``size`` random numbers."""
+    """Return ``resamples`` rows that ``draw`` draws in blocks; a row takes ``size`` numbers."""
     step = max(1, _BLOCK // size)
     blocks = []
     for start in range(0, resamples, step):
