@@ -30,13 +30,13 @@ ABOVE, TIED, NEGATIVES, WEIGHT = range(4)
 _NODES = 64  # largest number of classes of positive weight
 _NOTHING = 1e-17  # smaller probabilities are rounding errors of the transforms
 _SMALL = 500  # up to this many probabilities, the integral is computed with an error below 1e-13
-# Settings of the integral for few, and for many probabilities (with an error of about 1e-6). The
-# first two numbers are the distance of the nodes and their range, in standard deviations of the
-# logarithm of the time of the m-th ring. The third is the largest distance of a number of rings
-# from its mean, in standard deviations.
+# Settings of the integral over log t (module docstring): _FINE for few probabilities, _COARSE for
+# many, with an error of about 1e-6. The first two numbers are the distance of neighbouring nodes
+# and the largest distance of a node from the middle, in standard deviations. The third number is
+# the largest distance of a number of rung items from its mean, in standard deviations.
 _FINE, _COARSE = (0.25, 12.0, 9.0), (1.2, 3.6, 6.5)
 _ROWS = 512  # largest number of instances that are computed together
-_LEAST = 1e-6  # weight of items that are drawn last, as a share of the smallest positive weight
+_LEAST = 1e-6  # in place of the weight 0, this share of the smallest positive weight is used
 _ROUNDED = 1e-4  # rounding error of sums over classes, which may be in single precision
 _STEPS = 60  # largest number of Newton steps
 
@@ -45,16 +45,16 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
     """Divide items into classes by sampling weight.
 
     If there are up to 64 different weights above 0, each weight is a class, and an item belongs to
-    one class. If there are more weights, the classes are nodes, equally distant in the fourth root
-    of the weight. An item is then divided over the four nodes around its weight by cubic
-    interpolation; its parts may be negative, and add up to 1. The distributions are sums of smooth
-    functions of the weights, so popularity-sampled Recall@10 on MovieLens 1M changes by less than
-    0.00001. Weight 0 is the last class.
+    one class. If there are more weights, there are 64 classes, whose weights are equally spaced in
+    the fourth root. An item is then divided over the four classes around its weight by cubic
+    interpolation: its four parts add up to 1, and may be negative. The distributions are sums of
+    smooth functions of the weights, so popularity-sampled Recall@10 on MovieLens 1M changes by less
+    than 0.00001. Weight 0 is the last class.
 
     Returns
     -------
-    The first class of each item, (items,); the parts of the item in this class and in the classes
-    that follow, (items, 1) or (items, 4); and the weights of the classes.
+    The first class of each item, (items,); the parts of the item in this class and in the next
+    three classes, (items, 1) or (items, 4); and the weights of the classes.
     """
     weight = checks.numbers("weights", weights)
     if np.any(weight < 0) or not weight.any():
@@ -78,7 +78,10 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
 
 
 def classes_of(weights: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the parts of each item in all classes, (items, classes), and the classes' weights."""
+    """Return which part of each item is in each class of sampling weight, (items, classes).
+
+    Return also the weights of the classes.
+    """
     first, parts, weight = parts_of(weights)
     classes = np.zeros((len(first), len(weight) + parts.shape[1]))
     classes[np.arange(len(first))[:, None], first[:, None] + np.arange(parts.shape[1])] = parts
@@ -184,6 +187,7 @@ def _laws(
 def _times(negatives: Floats, weight: Floats, m: int) -> tuple[Floats, Floats]:
     """Return the logarithm of the time at which m items are expected to have rung.
 
+    Each item has a clock that rings after an exponential time; its rate is the item's weight.
     Return also the standard deviation of the logarithm of the time of the m-th ring.
     """
     total = negatives.sum(axis=1)
@@ -202,9 +206,11 @@ def _times(negatives: Floats, weight: Floats, m: int) -> tuple[Floats, Floats]:
 def _rung(
     counts: Floats, weight: Floats, time: float, m: int, wide: float
 ) -> tuple[Floats, Floats]:
-    """Return P(s items have rung) and E[weight of the rest; s have rung], both (rows, m + 1).
+    """Return P(s items have rung) for s = 0..m: (rows, m + 1).
 
-    ``counts`` is the number of items of each class, (rows, classes).
+    Return also, in the same shape, the expected total weight of the other items times the indicator
+    that s items have rung. Each item has a clock that rings after an exponential time; its rate is
+    the item's weight. ``counts`` is the number of items of each class, (rows, classes).
     """
     p, q = -np.expm1(-weight * time), np.exp(-weight * time)
     # The characteristic function at ``size`` points determines a distribution on ``size`` numbers.

@@ -67,11 +67,11 @@ class Correction:
     name
         One of ``"uncorrected" "rank-estimate" "least-squares" "monotone" "bias-variance"``.
     gamma
-        Weight γ of the variance in eq. 24; bias-variance only.
+        Weight γ of the variance in eq. 24 of Krichene & Rendle (2020); bias-variance only.
     rounding
         Value at a fractional rank estimate: ``"floor"``, or ``"linear"`` interpolation.
     nonnegative
-        Monotone only: whether values must be at least 0, as in the paper's tables.
+        Monotone only: whether values must be at least 0, as in the tables of that paper.
     prior
         Weights of the ranks 1..n (read-only). If None, the prior is uniform.
 
@@ -254,9 +254,10 @@ def _rank_estimate(
 def _nodes(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int, gamma: float
 ) -> least_squares.Nodes | None:
-    """Return the true ranks to sum over, or None if :mod:`~sampledash.spectral` can do the fit.
+    """Return the true ranks over which the fit sums, with their weights.
 
-    That module needs a uniform prior, few candidates, and a scheme with components by degree.
+    Return None if :mod:`~sampledash.spectral` can do the fit without such a sum. It needs a uniform
+    prior, few candidates, and a sampling scheme that it can decompose into polynomials.
     """
     prior = None if recipe.prior is None else resize_prior(recipe.prior, sampling.n)
     if prior is None and sampling.n <= spectral.LARGEST and sampling.design.by_degree:
@@ -269,7 +270,7 @@ def _nodes(
 
 def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
     """Return the non-increasing values with least squared bias (Krichene & Rendle, section 5.2)."""
-    # A monotone fit has no γ, and needs as few nodes as γ = 1.
+    # A monotone fit has no γ. For it, as few true ranks have to be evaluated as for γ = 1.
     at = _nodes(recipe, metric, sampling, position, 1.0)
     if at is not None:
         return least_squares.monotone(at, recipe.nonnegative), None

@@ -33,9 +33,9 @@ from sampledash.sampling import Sampling
 from sampledash.types import Progress
 
 _ENDS = ("low", "high", "low_if_falling", "high_if_falling")
-# Columns of two estimates, for files in which m depends on the rank, and that do not say why. The
-# first estimate is valid if m was set before negatives were drawn, the second if the drawn
-# negatives decided m.
+# In some files, the number m of negatives depends on the rank, and no column says why. Such a file
+# gets two estimates. The first is valid if each m was set before negatives were drawn, the second
+# if the drawn negatives decided m.
 _READINGS = ("estimate_if_set", "estimate_if_drawn")
 
 

@@ -260,7 +260,10 @@ def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
 def normal_chances(
     difference: Floats | float, deviation: Floats | float, step: Floats | float = 0.0
 ) -> Floats:
-    """Return P(normal difference of means > ``step``); ``step`` is a continuity correction or 0."""
+    """Return P(X > ``step``) for X ~ Normal(``difference``, ``deviation`` squared).
+
+    X is the difference of two mean metrics, and ``step`` is a continuity correction or 0.
+    """
     certain = np.equal(deviation, 0)
     z = (difference - step) / np.where(certain, 1.0, deviation)
     return np.asarray(np.where(certain, difference > TIED, ndtr(z)))
@@ -426,7 +429,11 @@ def inverted(
 def _square_wave(
     phi: Complex, first: Ints, second: Ints, shift: Floats, base: float, *, tapered: bool
 ) -> Floats:
-    """Return P(sum ``first`` > sum ``second`` + shift) by the series in the module docstring."""
+    """Return P(sum ``first`` > sum ``second`` + shift) by the Fourier series of a square wave.
+
+    The series is in the module docstring. With ``tapered``, its terms at high frequencies are
+    reduced.
+    """
     k = np.arange(phi.shape[1])
     step, hump = (2 / np.pi) / (2 * k + 1.0), np.zeros(len(k))
     if tapered:

@@ -61,10 +61,10 @@ class _Gaps:
         return _Gaps(self.exact[keep], self.sampled[keep], self.places[keep])
 
     def front(self, ahead: bool) -> _Gaps:
-        """Return the Pareto-optimal gaps: for A (``ahead``) gaps that are long in f and short in g.
+        """Return the Pareto-optimal gaps: no other gap is at least as good in both lengths.
 
-        For B, these are the gaps that are short in f and long in g. Pareto-optimal means that no
-        other gap is at least as good in both lengths.
+        For A (``ahead``), a gap is good if it is long by the exact metric f, and short by the
+        sampled metric g. For B, it is good if it is short by f, and long by g.
         """
         side = 1 if ahead else -1
         order = np.lexsort((side * self.sampled, -side * self.exact))
@@ -112,11 +112,13 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
         return None
     slope = ranges[1] / ranges[0]
     if 2 * np.abs(g - g[-1] - slope * (f - f[-1])).max() <= (1 + slope) * _VISIBLE:
-        # If g is affine in f (up to the tolerance _VISIBLE), the exact order is never reversed.
+        # If the sampled metric g is an affine function of the exact metric f (up to the tolerance
+        # _VISIBLE), it never reverses the exact order.
         return None
     high, low = np.triu_indices(len(ranks), 1)
-    # Sort the gaps by width. Among gaps whose lengths in f and in g are equal up to rounding, the
-    # narrowest is then taken for A, and the widest for B.
+    # Sort the gaps by the distance of their two ranks. Among gaps whose lengths in f and in g are
+    # equal up to rounding, that with the closest ranks is then taken for A, and that with the most
+    # distant ranks for B.
     width = np.argsort(low - high, kind="stable")
     high, low = high[width], low[width]
     g = np.round(g, 14)
@@ -171,7 +173,8 @@ def _clearest(
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
-    # Among pairs near the greatest share, take the pair whose gap of A is shortest in g.
+    # Among all pairs of gaps that reach nearly the largest share, take a pair whose gap of A is
+    # shortest by the sampled metric.
     low *= 1 - 1e-3
     able = np.flatnonzero(reaches(low))
     i = int(able[np.argmin(ahead.sampled[able])])

@@ -71,7 +71,8 @@ _MOST = 2_500
 # If the differences of two systems on single instances have at most this many absolute values, a
 # unit is searched of which all differences are multiples.
 _SIZES = 30
-# A power sum p_k is left out if its factor in the module docstring, times D, is at most this.
+# In the recursion of the module docstring, a power sum p_k is left out if its factor times the
+# number D of instances is at most this.
 _WEIGHTLESS = 1e-17
 # Number of frequencies in a block: exp(i x f) is computed as the product of a factor for the block
 # of f and a factor for the position of f in its block.

@@ -322,7 +322,8 @@ class _Pass:
         The sampled ranks of these items are their true ranks.
         """
         atoms, weight = self.lanes[row].atoms[members], self.lanes[row].weight[members]
-        # These numbers are whole. Their dtype is float if ``merged`` gave other items fractions.
+        # These items have whole numbers of negatives above. The array may still hold floats, if
+        # ``merged`` has given other items fractional numbers.
         above = atoms.above.astype(np.int64)
         if not atoms.tied.any():
             histogram += np.bincount(above, weights=weight, minlength=len(histogram))

@@ -43,8 +43,10 @@ from sampledash.types import Complex, Floats, Ints
 _NOTHING = 1e-14  # smaller probabilities are left out of a distribution of two sampled counts
 STRAIGHT = 1e-14  # values are linear in the sampled count if their steps differ by at most this
 _NODES = 8  # smallest number of nodes of the Gauss rule over the number of tied items above
-_SKEWNESS = 2.0  # assumed largest skewness of an instance's difference with known variance
-_MANY = 1_000  # the sum of 30 or more differences with more values than this is taken as normal
+_SKEWNESS = 2.0  # assumed largest skewness of the difference of two systems on an instance
+# From 30 instances on, the difference of two mean metrics is taken as normal if the difference on
+# an instance can have more values than this.
+_MANY = 1_000
 _SMALL = 1e-9  # number of items in place of 0, so that no share is 0 / 0
 # For each rule for ties, a matrix that moves items from above, tied and below (columns) to above,
 # tied and below (rows): in the optimistic rule, for example, tied items count as below.
@@ -175,7 +177,8 @@ def bounds_if_known(
     chance = float(normal_chances(difference, deviation, step))
     if few or not deviation:
         return (0.0, 1.0) if few else (chance, chance)
-    # The first term of Edgeworth's series, in which the skewness is at most _SKEWNESS.
+    # Allow for skewness by the first term of Edgeworth's series. The skewness of each instance's
+    # difference is assumed to be at most _SKEWNESS.
     z = difference / deviation
     skewness = _SKEWNESS * float(each**1.5 @ first.counts[back]) / deviation**3
     off = skewness / 6 * max(abs(z**2 - 1), 1.0) * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
@@ -211,7 +214,9 @@ def covariance_of_counts(
 def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) -> list[Floats]:
     """Return E[f(s) g(t)], (rows, f, g), E[f(s)], (rows, f, 1), and E[g(t)], (rows, 1, g).
 
-    ``first`` and ``second`` hold the values of some functions f and g at 0..m, (m + 1, functions).
+    The numbers of drawn items above the relevant item are s under the first system, and t under the
+    second. ``first`` and ``second`` hold the values of several functions f of s, and of several
+    functions g of t, at 0..m: (m + 1, functions).
     """
     owner, weight, a, b, both = _orders(cells, m)
     total, sizes = cells.sum(axis=(1, 2))[owner], (first.shape[1], second.shape[1])
@@ -276,7 +281,8 @@ def _nodes(tied: int, size: int) -> tuple[Floats, Floats]:
 def _inverted(joint: Floats, differences: Floats, step: Floats) -> float:
     """Return P(sum of the differences of all instances > 0) by Fourier inversion.
 
-    ``joint`` holds the probability of each pair of values of an instance.
+    For each instance and each pair of sampled values, one of each system, ``joint`` holds the
+    probability of the pair, and ``differences`` its weighted difference.
     """
     size = len(joint)
     values, place = np.unique(np.round(differences, 15), return_inverse=True)

@@ -210,7 +210,10 @@ class _Search:
         return [Run(self.metric, ranks, 1, self.protocol) for ranks in self.sets]
 
     def _evaluate(self, m: int, pairs: Iterable[tuple[int, int]]) -> None:
-        """Compute and store the expected mean and its variance at m of all systems in ``pairs``."""
+        """Compute and store expected value and variance of the sampled means of systems at m.
+
+        These are the systems in ``pairs``.
+        """
         missing = sorted({x for pair in pairs for x in pair if (x, m) not in self.knots})
         if missing:
             sets = [self.sets[x] for x in missing]
@@ -240,10 +243,11 @@ class _Search:
         return chance >= self.probability
 
     def surely_from(self, i: int, j: int) -> int:
-        """Return an m from which on runs show i above j surely, at any variance, or ``top`` + 1.
+        """Return an m from which on the chance of i above j suffices, however large the variance.
 
-        A value in 0..1 with mean e has a variance of at most e (1 - e). This bound is concave, so
-        its mean over the instances is at most its value at the mean of e.
+        Return ``top`` + 1 if there is no such m. A value in 0..1 with mean e has a variance of at
+        most e (1 - e). This bound is concave, so its mean over the instances is at most its value
+        at the mean of e.
         """
         if self.every is None or self._few(i, j):
             return self.top + 1
@@ -324,7 +328,10 @@ class _Search:
             start, checked = last + 1, end
 
     def _guess(self, i: int, j: int) -> int:
-        """Guess by the normal distribution which m suffices; variances are interpolated."""
+        """Guess from which m on runs show i above j, by the normal distribution.
+
+        The variances are interpolated between the evaluated m.
+        """
         at = np.array(sorted(m for x, m in self.knots if x == i and (j, m) in self.knots))
         differences, variances = np.array([self._gap(i, j, m) for m in at.tolist()]).T
         m = np.arange(int(at[0]), min(self.top, max(int(at[-1]), self.surely_from(i, j))) + 1)

@@ -52,8 +52,8 @@ RUNS = 20_000  # number of runs that are simulated if no other method applies
 # Number of draws that take about half a second. If RUNS runs need more than twice as many draws,
 # fewer runs are simulated.
 DRAWS = 4_000_000
-# ``largest_term`` returns NaN if there are more than _LAWS distinct items, and the number of items
-# times the number of values exceeds _WORK.
+# ``largest_term`` returns NaN if there are more than _LAWS distinct relevant items, and the number
+# of items times the number of their possible values exceeds _WORK.
 _LAWS, _WORK = 500, 300_000
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
 # Number of frequencies in a block: exp(i x f) is computed as the product of a factor for the block
@@ -342,7 +342,10 @@ class Run:
         return [laws[i] for i in at]
 
     def _terms_of(self, atoms: RankCounts, weights: Floats) -> list[Law]:
-        """Return the distribution of each item's value times its weight, without tiny chances."""
+        """Return the distribution of each item's value times its weight.
+
+        Values with a probability up to _NOTHING are left out.
+        """
         terms: dict[int, Law] = {}
         for some, values, laws in self.item_laws(atoms):
             for i, p in zip(some.tolist(), laws, strict=True):

@@ -153,7 +153,8 @@ def _bounds(
     back = np.argsort(first.order)
     weight = (first.weights * shares)[back] / shares.sum() ** 2
     apart = (first.variance + second.variance)[back]
-    # Upper bounds on the absolute covariances of the two values of each instance (Cauchy-Schwarz).
+    # Cauchy-Schwarz: upper bounds on the absolute covariance of the two systems' values of each
+    # instance.
     limit = np.sqrt(first.variance * second.variance)[back]
     matters = np.ones(len(weight), dtype=bool)
     smallest = np.argsort(limit * weight)
@@ -209,7 +210,8 @@ def makarov(first: Law, second: Law) -> tuple[float, float]:
         place = np.searchsorted(values, points, side="right" if side == "<=" else "left")
         return np.asarray(total[place])
 
-    # X > z >= Y implies X > Y, so P(X > Y) >= P(Y <= z) - P(X <= z); likewise for X <= z <= Y.
+    # For every number z, X > z >= Y implies X > Y, so P(X > Y) >= P(Y <= z) - P(X <= z). Likewise,
+    # X <= z <= Y implies that X is not above Y.
     low = float(np.max(up_to(second, y, "<=") - up_to(first, x, "<=")))
     high = 1 - float(np.max(up_to(first, x, "<=") - up_to(second, y, "<")))
     return low, high
@@ -251,7 +253,10 @@ def covariance_bounds(
 
 
 def _aligned(first: Run, second: Run) -> tuple[RankCounts, RankCounts]:
-    """Return both systems' items in the first's order; ValueError if instances do not match."""
+    """Return the relevant items of both systems, in the instance order of ``first``.
+
+    Raise ValueError if the systems do not rank the same instances among equally many negatives.
+    """
     at = match_instances(first.ranks, second.ranks, first.protocol)
     items, there = (x.ranks.rows(x.protocol.ties) for x in (first, second))
     if at is not None:

@@ -91,10 +91,14 @@ def significance(
     in random instances. If at most 20 instances have a difference, all swaps are enumerated. If all
     differences have the same size, as with Recall of one item, this is the exact binomial (sign)
     test. Otherwise p = (1 + random swaps with at least the observed difference) / (1 + resamples),
-    never 0. The interval resamples the same instances for both systems. For other systems,
-    instances are permuted between the two, and resampled separately; from 5,000 instances and 65
-    distinct values on, the permutation distribution is taken as normal. If all differences are
-    equal, so are all resamples: the interval is then that of :func:`~sampledash.mean_of_sample`.
+    never 0. The interval resamples the same instances for both systems.
+
+    For systems that rank different instances, the test permutes the instances between the two
+    systems, and the interval resamples the instances of each system separately. From 5,000
+    instances and 65 distinct values on, the permutation distribution is taken as normal.
+
+    If all resamples have the same difference, the interval is that of
+    :func:`~sampledash.mean_of_sample`.
 
     A small p means that other users of the same kind would probably show this order too. It does
     not mean that a sampled metric shows this order.
@@ -121,7 +125,8 @@ def significance(
     rows = []
     for done, (i, j, truth) in enumerate(pairs):
         (g, first), (h, second) = home[i], home[j]
-        # Systems of a group have the same resamples; those of different groups are independent.
+        # Systems of a group rank the same instances, and get the same resamples of these instances.
+        # Resamples of different groups are independent.
         draws = resampled[g][:, first] - resampled[h][:, second]
         if g == h:
             p = flipped[g][min(first, second), max(first, second)]
@@ -261,7 +266,8 @@ def flip_test(group: Group, first: int, second: int) -> float | None:
     if total > _ENUMERATED:
         return None
     sums = np.zeros(1)
-    # The first difference keeps its sign: all other sums are the negatives of these sums.
+    # The first difference keeps its sign. With the opposite sign, the sums would only be the
+    # negatives of these sums.
     for size in np.repeat(sizes, counts)[1:]:
         sums = np.concatenate([sums - size, sums + size])
     whole = sums + np.repeat(sizes, counts)[0]
@@ -360,9 +366,9 @@ def swap_test(
     excess = weight * (value - centre)  # its sum over all instances of both systems is 0
 
     def statistic(sums: ArrayLike, share: ArrayLike) -> Floats:
-        """Return the difference of means, given two sums over the instances of the left system.
+        """Return the difference of the two systems' means, for given instances of the left system.
 
-        ``sums`` are sums of ``excess``, and ``share`` the shares of the total weight.
+        ``sums`` is the sum of ``excess`` over these instances, and ``share`` their total weight.
         """
         x, part = np.asarray(sums, dtype=np.float64), np.asarray(share, dtype=np.float64)
         return np.asarray(x / part + x / (mass - part))

@@ -142,7 +142,10 @@ class Sampled:
 def sampled_values(
     metric: Metric, sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> list[Sampled]:
-    """Return the sampled values of each system; matching systems have a common order."""
+    """Return the sampled values of each system.
+
+    Systems that rank the same instances have the same order of instances.
+    """
     values: dict[int, Sampled] = {}
     for number, group in enumerate(paired_groups(sets, protocol)):
         for i, at in group:

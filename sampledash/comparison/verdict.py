@@ -128,7 +128,10 @@ def ladder(m_max: int, m: int, protocol: Protocol) -> list[int]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The verdict at one m. For every metric, pairs are numbered as in ``ends``."""
+    """The verdict on all pairs of systems at one m, for every metric.
+
+    A pair is given by its number: its index in ``ends``.
+    """
 
     metrics: tuple[Metric, ...]
     sets: tuple[RankSet, ...]
@@ -267,7 +270,11 @@ class Pairs:
         return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
 
     def worst_pair(self, x: int) -> int:
-        """Return the worst pair of metric x: by state, then by ``rights``, then by chance."""
+        """Return the number of the worst pair by metric number x.
+
+        Pairs are compared by their state, then by the m from which on they are right (larger is
+        worse), and then by the chance that a run shows their true order (smaller is worse).
+        """
         chance = np.nan_to_num(self.chances[x], nan=1.0)
         return int(np.lexsort((chance, -self.rights[x], self.states[x]))[0])
 
