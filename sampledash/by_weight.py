@@ -213,7 +213,8 @@ def _rung(
     the item's weight. ``counts`` is the number of items of each class, (rows, classes).
     """
     p, q = -np.expm1(-weight * time), np.exp(-weight * time)
-    # The characteristic function at ``size`` points determines a distribution on ``size`` numbers.
+    # Only the numbers low..most of rung items are probable. Their probabilities are determined by
+    # the characteristic function at ``size`` points.
     mean, reach = counts @ p, wide * np.sqrt(np.maximum(counts @ (p * q), 0) + 1)
     low = min(max(int(np.min(mean - reach)), 0), m)
     most = min(int(np.max(mean + reach)), int(np.rint(counts.sum(axis=1)).max()))

@@ -33,7 +33,7 @@ _FIRST = 64  # the weights of this many most popular items are added one by one
 _SINGLE, _NODES = 32, 64
 _SMALL = 16  # up to this many probabilities have an error below 1e-12; more have one below 1e-4
 _REPEATED: Scheme = "with-replacement"
-_ROWS = 32  # number of ranks in a block, which have similar numbers of popular drawn items
+_ROWS = 32  # about this many ranks are computed together
 _NOTHING = 1e-14  # numbers of popular drawn items with at most this probability are ignored
 
 

@@ -189,9 +189,8 @@ class Fit:
 
         These are the terms of eq. 24 of Krichene & Rendle (2020). Both are averages over the true
         ranks 1..n, with the weights ``prior`` or, if None, the prior of the correction. The mean
-        over |D| instances has the same bias, and its variance is divided by |D|.
-        A good system usually has a larger bias, because its ranks are at the top, where the bias is
-        largest.
+        over |D| instances has the same bias, and its variance is divided by |D|. A good system
+        usually has a larger bias, because its ranks are at the top, where the bias is largest.
         """
         chosen = self.correction.prior if prior is None else prior
         weights = None if chosen is None else prior_weights(chosen, self.sampling.n)

@@ -159,9 +159,10 @@ def _clearest(
     best = np.maximum.accumulate(behind.sampled[order])
 
     def reaches(share: float) -> NDArray[np.bool_]:
-        """Return for each gap of A whether a gap of B is shorter in f, and longer in g.
+        """Return for each gap of A whether a gap of B is a clear counterexample to it.
 
-        Both differences in length must be at least ``share`` times the ranges of f and g.
+        That gap of B is shorter by the exact metric, and longer by the sampled metric. Both
+        differences in length are at least ``share`` times the ranges of the metrics.
         """
         least = [max(share * whole, 2 * _VISIBLE) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1

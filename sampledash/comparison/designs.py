@@ -242,7 +242,10 @@ class _Sample:
                 self.off[i] = (self.values[i] - self.mean[i]) * self.weights[i]
 
     def _error(self, off: Floats, counts: Floats, share: float) -> float:
-        """Return the root of the variance in the module docstring, with N = ``share`` * D."""
+        """Return the standard error of a mean if a ``share`` of all instances is drawn.
+
+        It is the root of the variance in the module docstring.
+        """
         total = float(counts.sum())
         if share >= 1:
             return 0.0

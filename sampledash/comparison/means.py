@@ -106,7 +106,7 @@ def mean_range(
 
 
 def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Protocol) -> Floats:
-    """Return the exact mean of every metric: shape (systems, metrics)."""
+    """Return the exact mean of every metric for every system: shape (systems, metrics)."""
     means = np.empty((len(sets), len(metrics)))
     for i, ranks in enumerate(sets):
         atoms = ranks.counted(protocol.ties)

@@ -65,8 +65,8 @@ def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) ->
 class Orders:
     """Expected sampled means at many m, which determine the order of each pair at each m."""
 
-    m_values: Ints  # increasing, shape (M,)
-    means: Floats  # shape (M, systems, metrics)
+    m_values: Ints  # the evaluated m, increasing: shape (M,)
+    means: Floats  # expected sampled means, shape (M, systems, metrics)
 
     def at(self, m: int) -> Floats | None:
         """Return the expected means at m, shape (systems, metrics), or None if m is missing."""

@@ -31,8 +31,8 @@ _NEAR = 0.02  # the normal approximation of a chance is assumed to have a smalle
 # larger m. Larger m are therefore checked too, until their sum reaches _CHECKED (_SIMULATED if runs
 # are simulated). The time of all checks is proportional to this sum.
 _CHECKED, _SIMULATED = 6_000, 600
-# Below _MANY instances, all larger m are checked if m_max times the number of pairs is at most
-# this.
+# Below _MANY instances, the chance is computed at all larger m if m_max times the number of pairs
+# is at most _SHORT.
 _SHORT = 400
 _MANY = 300
 
@@ -210,9 +210,9 @@ class _Search:
         return [Run(self.metric, ranks, 1, self.protocol) for ranks in self.sets]
 
     def _evaluate(self, m: int, pairs: Iterable[tuple[int, int]]) -> None:
-        """Compute and store expected value and variance of the sampled means of systems at m.
+        """Compute and store the expected sampled mean at m, and its variance over runs.
 
-        These are the systems in ``pairs``.
+        This is done for all systems in ``pairs``.
         """
         missing = sorted({x for pair in pairs for x in pair if (x, m) not in self.knots})
         if missing:
@@ -307,10 +307,10 @@ class _Search:
         return least
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
-        """Return ``start`` if runs show i above j also at the checked m above ``start``.
+        """Return ``start`` if the chance of i above j suffices at the checked m above ``start``.
 
-        Otherwise, return the m after the last checked m at which the chance of i above j is too
-        low. The number of checks is limited in proportion to ``share``.
+        Otherwise, return the m after the last checked m at which the chance is too low. The number
+        of checks is limited in proportion to ``share``.
         """
         exact = self.metric.on_lattice or (self.runs[i].is_sum and self.runs[j].is_sum)
         budget = share * (_CHECKED if exact else _SIMULATED)

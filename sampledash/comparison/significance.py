@@ -25,7 +25,7 @@ from sampledash.rank_counts import unique_rows
 from sampledash.rank_sets import RankSet, Ties, first_items
 from sampledash.types import Floats, Ints, Progress
 
-# ``flip_test`` tries all possible swaps if at most this many instances have a difference.
+# ``flip_test`` tries all possible swaps if the two systems differ on at most this many instances.
 _ENUMERATED = 20
 _BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
 # Equal instances can be drawn together, as a random count. One such count takes about as long as
@@ -173,7 +173,8 @@ def interval_of_sample(
     variance = float(counts @ (off - shift) ** 2 + z2 / 2 * np.sum((far - shift) ** 2)) / more
     reach = float(np.sqrt(z2 * variance * rest * (rest / more + 1 / total)))
     ends = value + rest * shift + np.array([-reach, reach])
-    # The values of instances that were not sampled are in 0..``best``, which limits the mean.
+    # The mean is limited, because instances that were not sampled have values in 0..``best``, or in
+    # -``best``..``best`` if they are paired differences.
     bounds = value + rest * (np.array([-best * paired, best]) - value)
     return Interval(*np.clip(ends, *bounds).tolist())
 
