@@ -24,18 +24,19 @@ from numpy.typing import ArrayLike
 from sampledash import checks
 from sampledash.types import Floats, Ints
 
-#: Parts of the array of classes: items above the relevant item, tied with it, all, and the weight.
+#: Indices on the second axis of an array of classes: number of items above the relevant item,
+#: number of items tied with it, number of all items, and weight of the class.
 ABOVE, TIED, NEGATIVES, WEIGHT = range(4)
 _NODES = 64  # largest number of classes of positive weight
 _NOTHING = 1e-17  # smaller probabilities are rounding errors of the transforms
-_SMALL = 500  # up to this many probabilities, the sum has an error below 1e-13
-# Settings of the integral for few, and for many probabilities (with an error of about 1e-6). The
-# first two numbers are the distance of the nodes and their range, in standard deviations of the
-# logarithm of the time of the m-th ring. The third is the largest distance of a number of rings
-# from its mean, in standard deviations.
+_SMALL = 500  # up to this many probabilities, the integral is computed with an error below 1e-13
+# Settings of the integral over log t (module docstring): _FINE for few probabilities, _COARSE for
+# many, with an error of about 1e-6. The first two numbers are the distance of neighbouring nodes
+# and the largest distance of a node from the middle, in standard deviations. The third number is
+# the largest distance of a number of rung items from its mean, in standard deviations.
 _FINE, _COARSE = (0.25, 12.0, 9.0), (1.2, 3.6, 6.5)
 _ROWS = 512  # largest number of instances that are computed together
-_LEAST = 1e-6  # weight of items that are drawn last, as a share of the smallest positive weight
+_LEAST = 1e-6  # in place of the weight 0, this share of the smallest positive weight is used
 _ROUNDED = 1e-4  # rounding error of sums over classes, which may be in single precision
 _STEPS = 60  # largest number of Newton steps
 
@@ -44,16 +45,16 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
     """Divide items into classes by sampling weight.
 
     If there are up to 64 different weights above 0, each weight is a class, and an item belongs to
-    one class. If there are more weights, the classes are nodes, equally distant in the fourth root
-    of the weight. An item is then divided over the four nodes around its weight by cubic
-    interpolation; its parts may be negative, and add up to 1. The distributions are sums of smooth
-    functions of the weights, so popularity-sampled Recall@10 on MovieLens 1M changes by less than
-    0.00001. Weight 0 is the last class.
+    one class. If there are more weights, there are 64 classes, whose weights are equally spaced in
+    the fourth root. An item is then divided over the four classes around its weight by cubic
+    interpolation: its four parts add up to 1, and may be negative. The distributions are sums of
+    smooth functions of the weights, so popularity-sampled Recall@10 on MovieLens 1M changes by less
+    than 0.00001. Weight 0 is the last class.
 
     Returns
     -------
-    The first class of each item, (items,); the parts of the item in this class and in the classes
-    that follow, (items, 1) or (items, 4); and the weights of the classes.
+    The first class of each item, (items,); the parts of the item in this class and in the next
+    three classes, (items, 1) or (items, 4); and the weights of the classes.
     """
     weight = checks.numbers("weights", weights)
     if np.any(weight < 0) or not weight.any():
@@ -68,7 +69,8 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
         first = np.clip(first - 1, 0, _NODES - 4)
         factors = [[(place - first - i) / (j - i) for i in range(4) if i != j] for j in range(4)]
         parts = np.prod(factors, axis=1).T
-        by_class = np.array([float(f"{x:.8g}") for x in by_class])  # to keep files short
+        # Weights with few digits keep files of ranks short.
+        by_class = np.array([float(f"{x:.8g}") for x in by_class])
     if np.all(positive):
         return first, parts, by_class
     first[~positive], parts[~positive] = len(nodes), np.eye(1, parts.shape[1])
@@ -76,7 +78,10 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
 
 
 def classes_of(weights: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the parts of each item in all classes, (items, classes), and the classes' weights."""
+    """Return which part of each item is in each class of sampling weight, (items, classes).
+
+    Return also the weights of the classes.
+    """
     first, parts, weight = parts_of(weights)
     classes = np.zeros((len(first), len(weight) + parts.shape[1]))
     classes[np.arange(len(first))[:, None], first[:, None] + np.arange(parts.shape[1])] = parts
@@ -84,9 +89,10 @@ def classes_of(weights: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def check_classes(what: str, given: ArrayLike, sums: Ints, *, whole: bool) -> Floats:
-    """Return classes as an array; raise ValueError unless they add up to ``sums``, (3, rows).
+    """Return the array ``classes`` that :func:`law` takes; raise ValueError if it is wrong.
 
-    ``whole`` says whether all numbers must be whole numbers or infinite.
+    In each row, the numbers of items above, tied and in all must add up to ``sums``, shape (3,
+    rows). With ``whole``, all numbers must be whole numbers or infinite.
     """
     classes, rows = checks.array_of(what, given), sums.shape[1]
     if classes.ndim != 3 or classes.shape[:2] != (rows, 4) or classes.dtype.kind not in "iuf":
@@ -111,7 +117,7 @@ def check_classes(what: str, given: ArrayLike, sums: Ints, *, whole: bool) -> Fl
 
 
 def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
-    """Return the distribution of the number of sampled items above: (instances, m + 1).
+    """Return the distribution of the number of sampled negatives above: (instances, m + 1).
 
     Parameters
     ----------
@@ -133,8 +139,8 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
         low, high = (np.rint(x[every].sum(axis=1))[:, None] for x in (above, above + tied))
         s = np.arange(m + 1)
         rows[every] = ((s >= low) & (s <= high)) / (high - low + 1)
-    # Compute instances together if their items have the same weights, so that they share nodes, and
-    # separately if they have ties, which take most of the time.
+    # Instances whose classes have the same weights are computed together, at the same nodes of the
+    # integral. Instances with ties are computed separately, because they take most of the time.
     kinds, kind = np.unique(weight, axis=0, return_inverse=True)
     for number, has_ties in product(range(len(kinds)), (False, True)):
         has = np.rint(tied.sum(axis=1)) > 0
@@ -152,7 +158,7 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
 def _laws(
     parts: Sequence[Floats], weight: Floats, m: int, grid: tuple[float, float, float]
 ) -> Floats:
-    """Return :func:`law` for instances with more than m negatives, whose classes are the same."""
+    """Return :func:`law` for instances with more than m negatives and the same class weights."""
     middle, width = _times(np.sum(parts, axis=0), weight, m)
     # Sort the rows, so that the rows of a block have similar numbers of drawn items above. The
     # transforms of a block can then be short.
@@ -168,17 +174,22 @@ def _laws(
             at = near[start : start + _ROWS]
             rung = [_rung(x[at], weight, np.exp(node), m, wide) for x in parts]
             for left in range(len(rung)):
-                # The weight of the items left is a sum over above, tied and below.
+                # The integrand contains the total weight of the items that have not rung. It is the
+                # sum of the weights of those above, tied and below, which are added in turn.
                 above, *tied, below = (x[int(i == left)] for i, x in enumerate(rung))
                 both = _with_ties(above, tied[0], below) if tied else above * below[:, ::-1]
                 rows[at] += np.exp(node) * both
-    np.maximum(rows, 0, out=rows)  # errors of the transforms and of interpolated classes
+    np.maximum(rows, 0, out=rows)  # rounding and interpolation can give probabilities below 0
     rows /= rows.sum(axis=1, keepdims=True)
     return np.asarray(rows[np.argsort(order)])
 
 
 def _times(negatives: Floats, weight: Floats, m: int) -> tuple[Floats, Floats]:
-    """Return the logarithm of the time with m expected rings, and its standard deviation."""
+    """Return the logarithm of the time at which m items are expected to have rung.
+
+    Each item has a clock that rings after an exponential time; its rate is the item's weight.
+    Return also the standard deviation of the logarithm of the time of the m-th ring.
+    """
     total = negatives.sum(axis=1)
     log_time = np.log(-np.log1p(-m / total) * total / (negatives @ weight))
     for _ in range(_STEPS):
@@ -195,12 +206,15 @@ def _times(negatives: Floats, weight: Floats, m: int) -> tuple[Floats, Floats]:
 def _rung(
     counts: Floats, weight: Floats, time: float, m: int, wide: float
 ) -> tuple[Floats, Floats]:
-    """Return P(s items have rung) and E[weight of the rest; s have rung], both (rows, m + 1).
+    """Return P(s items have rung) for s = 0..m: (rows, m + 1).
 
-    ``counts`` is the number of items of each class, (rows, classes).
+    Return also, in the same shape, the expected total weight of the other items times the indicator
+    that s items have rung. Each item has a clock that rings after an exponential time; its rate is
+    the item's weight. ``counts`` is the number of items of each class, (rows, classes).
     """
     p, q = -np.expm1(-weight * time), np.exp(-weight * time)
-    # The characteristic function at ``size`` points determines a distribution on ``size`` numbers.
+    # Only the numbers low..most of rung items are probable. Their probabilities are determined by
+    # the characteristic function at ``size`` points.
     mean, reach = counts @ p, wide * np.sqrt(np.maximum(counts @ (p * q), 0) + 1)
     low = min(max(int(np.min(mean - reach)), 0), m)
     most = min(int(np.max(mean + reach)), int(np.rint(counts.sum(axis=1)).max()))
@@ -221,11 +235,11 @@ def _rung(
 
 
 def _with_ties(above: Floats, tied: Floats, below: Floats) -> Floats:
-    """Return the distribution of the number above, if drawn tied items are in random order.
+    """Return the distribution of the number of drawn items that come above the relevant item.
 
-    The arguments are distributions on 0..m of the numbers of drawn items that are above, tied and
-    below; the three numbers add up to m. Of the tied items, 0, 1, ... or all are above, with equal
-    probability.
+    The arguments are distributions on 0..m of the numbers of drawn items that are ranked above the
+    relevant item, tied with it and below it; the three numbers add up to m. Tied items are put in
+    random order, so that 0, 1, ... or all of them come above, with equal probability.
     """
     places = above.shape[1]
     changes = np.zeros((len(above), places + 1))

@@ -28,10 +28,12 @@ from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme
 from sampledash.types import Floats, Ints
 
 _FIRST = 64  # the weights of this many most popular items are added one by one
-_SINGLE, _NODES = 32, 64  # number of items with a class of their own, and of further classes
-_SMALL = 16  # if there are at most this many probabilities, their error is below 1e-12, else 1e-4
+# The _SINGLE most popular items have a class of sampling weight each. All other items are divided
+# into about _NODES classes.
+_SINGLE, _NODES = 32, 64
+_SMALL = 16  # up to this many probabilities have an error below 1e-12; more have one below 1e-4
 _REPEATED: Scheme = "with-replacement"
-_ROWS = 32  # number of ranks in a block, which have similar numbers of popular drawn items
+_ROWS = 32  # about this many ranks are computed together
 _NOTHING = 1e-14  # numbers of popular drawn items with at most this probability are ignored
 
 
@@ -72,7 +74,7 @@ class Catalogue:
 
     @property
     def drawn(self) -> float:
-        """Number of ranked negatives."""
+        """Number of negatives among which the relevant item is ranked."""
         return self.m
 
     def __str__(self) -> str:
@@ -80,11 +82,17 @@ class Catalogue:
         return f"n = {self.n}, m = {self.m}, {self.scheme}, {which}"
 
     def share(self, items: ArrayLike) -> Floats:
-        """Return the share of the sampling weight that the given number of popular items has."""
+        """Return the share of the total sampling weight that the most popular items have.
+
+        ``items`` is the number of these most popular items.
+        """
         return np.asarray(self._weight(items) / self._weight(self.n - 1))
 
     def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the shares of the sampling weight above and below each true rank, in 1..n."""
+        """Return the shares of the sampling weight of the negatives above and below each rank.
+
+        ``rank`` holds true ranks of relevant items, in 1..n.
+        """
         above = checks.ranks("rank", rank, np.asarray(self.n)) - 1
         high, low = np.zeros((2, *above.shape))
         for part, top in self._popular(above):
@@ -94,9 +102,10 @@ class Catalogue:
         return high, low
 
     def _popular(self, above: Floats | Ints) -> list[tuple[Floats, Floats]]:
-        """Return both whole numbers around t = b a (see the module's docstring).
+        """Return how many of the ``above`` negatives above are the catalogue's most popular ones.
 
-        Each number comes after its probability. ``above`` is a, the number of items above.
+        This number is the share ``bestsellers`` of ``above``, rounded down or up at random. The two
+        tuples hold the probability of a whole number, and this number.
         """
         most = np.asarray(above, dtype=np.float64)
         top = self.bestsellers * most
@@ -104,7 +113,7 @@ class Catalogue:
         return [(1 - top + low, low), (top - low, np.minimum(low + 1, most))]
 
     def share_above(self, rank: int) -> float:
-        """Return the expected share of drawn items that are above this true rank."""
+        """Return the expected share of drawn items that are above a relevant item of this rank."""
         ((_, p),) = self.laws(np.array([rank - 1]))
         return float(p[0] @ np.arange(self.m + 1)) / self.m
 
@@ -150,10 +159,10 @@ class Catalogue:
         return np.asarray(first[np.minimum(number, _FIRST).astype(np.int64)] + rest)
 
     def _classes(self, tops: Floats) -> Floats:
-        """Return classes for :func:`by_weight.law`, in which the most popular items are above.
+        """Return classes for :func:`by_weight.law`: (rows, 4, classes).
 
-        There is a row for each number ``tops`` of most popular items. A class holds neighbours in
-        popularity, and has the mean of their sampling weights.
+        In each row, the most popular items are above the relevant item; ``tops`` holds their
+        numbers. A class holds items of similar popularity, with the mean of their sampling weights.
         """
         total = float(self.n - 1)
         ends = np.r_[np.arange(_SINGLE), np.geomspace(_SINGLE, total, _NODES).round(), total, tops]

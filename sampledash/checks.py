@@ -25,9 +25,10 @@ NUMERAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 class Remedy(NamedTuple):
-    """An argument that avoids an error. If ``value`` is None, it is a function that avoids it.
+    """An argument that avoids an error: its name and value.
 
-    The value ``...`` represents a value that the user has to fill in.
+    If ``value`` is ``...``, the user has to choose the value. If ``value`` is None, ``name`` is not
+    an argument, but a function that avoids the error.
     """
 
     name: str
@@ -290,7 +291,10 @@ def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
 
 
 def real(name: str, value: Any, *, low: float, high: float = _MOST, above: bool = False) -> float:
-    """Return a float in low..high (above ``low`` if ``above``), or raise ValueError."""
+    """Return ``value`` as a float; raise ValueError if it is not a number in ``low``..``high``.
+
+    With ``above``, the number must be larger than ``low``.
+    """
     try:
         given = np.asarray(value)
         if given.ndim or given.dtype.kind not in "iufO":

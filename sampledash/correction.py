@@ -67,11 +67,11 @@ class Correction:
     name
         One of ``"uncorrected" "rank-estimate" "least-squares" "monotone" "bias-variance"``.
     gamma
-        Weight γ of the variance in eq. 24; bias-variance only.
+        Weight γ of the variance in eq. 24 of Krichene & Rendle (2020); bias-variance only.
     rounding
         Value at a fractional rank estimate: ``"floor"``, or ``"linear"`` interpolation.
     nonnegative
-        Monotone only: whether values must be at least 0, as in the paper's tables.
+        Monotone only: whether values must be at least 0, as in the tables of that paper.
     prior
         Weights of the ranks 1..n (read-only). If None, the prior is uniform.
 
@@ -181,16 +181,16 @@ class Fit:
         return mean_and_variance(self.values, self.sampling, *self.sampling.weights(rank))[0]
 
     def variance(self, rank: ArrayLike) -> Floats:
-        """Return the variance of the corrected metric over samples of negatives, for each rank."""
+        """Return the variance of the corrected metric over draws of negatives at each true rank."""
         return mean_and_variance(self.values, self.sampling, *self.sampling.weights(rank))[1]
 
     def risk(self, prior: ArrayLike | None = None) -> tuple[float, float]:
-        """Return squared bias and variance of one instance's corrected metric: terms of eq. 24.
+        """Return squared bias and variance of one instance's corrected metric.
 
-        Both are averages over the true ranks 1..n, with the weights ``prior`` or, if None, the
-        prior of the correction. The mean over |D| instances has the same bias, and variance / |D|.
-        A good system usually has a larger bias, because its ranks are at the top, where the bias is
-        largest.
+        These are the terms of eq. 24 of Krichene & Rendle (2020). Both are averages over the true
+        ranks 1..n, with the weights ``prior`` or, if None, the prior of the correction. The mean
+        over |D| instances has the same bias, and its variance is divided by |D|. A good system
+        usually has a larger bias, because its ranks are at the top, where the bias is largest.
         """
         chosen = self.correction.prior if prior is None else prior
         weights = None if chosen is None else prior_weights(chosen, self.sampling.n)
@@ -217,8 +217,8 @@ def vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int
     design = sampling.design
     check_metric(metric, sampling.scheme)
     # Two cases need no fit. First, sampled AUC and ATOP are unbiased under uniform sampling
-    # (section 4.4.1), so they need no correction, unless the variance has a weight γ above 0.
-    # Second, a metric that is computed on all n - 1 negatives is exact.
+    # (Krichene & Rendle 2020, section 4.4.1), so they need no correction, unless the variance has a
+    # weight γ above 0. Second, a metric that is computed on all n - 1 negatives is exact.
     unbiased = metric.linear and not design.weighted and not recipe.gamma
     complete = recipe.prior is None and design.distinct and sampling.m == sampling.n - 1
     solve = recipe.kind.solve
@@ -237,8 +237,9 @@ def _rank_estimate(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int
 ) -> Solution:
     n, m = sampling.n, sampling.m
-    # Compute the rank estimate of eq. 20 in integers, because floating point would make some ranks
-    # 1 too small. Divide n - 1 by m first, because (n - 1) times the sampled rank might overflow.
+    # Compute the rank estimate (Krichene & Rendle 2020, eq. 20) in integers, because floating point
+    # would make some ranks 1 too small. Divide n - 1 by m first, because (n - 1) times the sampled
+    # rank might overflow.
     whole, part = divmod(n - 1, m)
     above, rest = np.divmod(part * np.arange(m + 1), m)
     above += whole * np.arange(m + 1)
@@ -252,9 +253,10 @@ def _rank_estimate(
 def _nodes(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int, gamma: float
 ) -> least_squares.Nodes | None:
-    """Return the true ranks to sum over, or None if :mod:`~sampledash.spectral` can do the fit.
+    """Return the true ranks over which the fit sums, with their weights.
 
-    That module needs a uniform prior, few candidates, and a scheme with components by degree.
+    Return None if :mod:`~sampledash.spectral` can do the fit without such a sum. It needs a uniform
+    prior, few candidates, and a sampling scheme that it can decompose into polynomials.
     """
     prior = None if recipe.prior is None else resize_prior(recipe.prior, sampling.n)
     if prior is None and sampling.n <= spectral.LARGEST and sampling.design.by_degree:
@@ -266,8 +268,8 @@ def _nodes(
 
 
 def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
-    """Return the non-increasing values with the least squared bias (section 5.2)."""
-    # A monotone fit has no γ, and needs as few nodes as γ = 1.
+    """Return the non-increasing values with least squared bias (Krichene & Rendle, section 5.2)."""
+    # A monotone fit has no γ. For it, as few true ranks have to be evaluated as for γ = 1.
     at = _nodes(recipe, metric, sampling, position, 1.0)
     if at is not None:
         return least_squares.monotone(at, recipe.nonnegative), None
@@ -276,7 +278,10 @@ def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: 
 
 
 def _weighed(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
-    """Return the values that minimise bias² + γ variance (eq. 25), or bias² if γ = 0 (eq. 22)."""
+    """Return the values that minimise bias² + γ variance (Krichene & Rendle 2020, eq. 25).
+
+    If γ = 0, they minimise bias² (eq. 22).
+    """
     gamma, m = recipe.gamma or 0.0, sampling.m
     gamma = gamma if gamma >= least_squares.SMALLEST_GAMMA else 0.0
     cutoff = least_squares.SINGULAR_CUTOFF

@@ -1,4 +1,4 @@
-"""Lists of negatives in files: NCF's ``.test.negative``, or a table of instances and items."""
+"""Read lists of negatives from NCF's ``.test.negative`` files, or from tables of instance, item."""
 
 import io
 import re
@@ -69,7 +69,7 @@ def _of_table(data: bytes, name: str) -> list[tuple[Any, ...]]:
         lacks = "negative" if there.all() else "relevant item" if not there.any() else ""
         if column and lacks:
             raise ReadError(f"{name}: instance {shown(instance)} has no {lacks}; add one")
-        # The position of a relevant item is that among the negatives, without other relevant items.
+        # Position of a relevant item in the instance's list of negatives, in the order of the file.
         places = np.cumsum(~there) + 1
         rows += [(instance, labels[x], places[x], labels[~there]) for x in np.flatnonzero(there)]
         rows += [] if column else [(instance, None, None, labels)]

@@ -18,22 +18,25 @@ from scipy.special import ndtri
 
 from sampledash.types import Floats, Ints
 
-#: Probability that a test of clean lists raises a false alarm; an audit has at most six tests.
+#: Probability that a test reports a fault in faultless lists; an audit has at most six tests.
 LEVEL = 5e-4
 # Newton's method for α: largest number of steps, shortest step (in standard errors), largest |α|.
 _STEPS, _NEAR, _FAR = 25, 1e-3, 5.0
-# The integrand is log-concave in log t. The trapezoid rule sums the integrand at these numbers of
-# standard deviations from the mode. More are at the left, where the integrand of a list with a
-# single item decreases only as t².
+# The integrand in the module docstring, as a function of log t, is log-concave. The trapezoid rule
+# sums it at nodes that are these numbers of standard deviations from its mode. More nodes are at
+# the left, where the integrand of a list with a single item decreases only as t².
 _NODES = np.arange(-9.0, 6.0, 0.75)[:, None]
 _Step = tuple[float, float, Floats]
 
 
 class Draws(NamedTuple):
-    """The drawn items of ``size`` lists; ``excluded`` is 1 at items that are no candidates."""
+    """The drawn items of ``size`` lists.
+
+    ``excluded``, (lists, items), is 1 where an item is no candidate of the list.
+    """
 
     size: int
-    row: Ints  # list of each draw
+    row: Ints  # index of the list to which each draw belongs
     item: Ints
     excluded: csr_array
 
@@ -66,7 +69,7 @@ class Fitted(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of α."""
+        """The 95 % confidence interval of the power α."""
         half = float(ndtri(0.975)) * self.error
         return self.alpha - half, self.alpha + half
 
@@ -77,9 +80,9 @@ class Fitted(NamedTuple):
 
 
 def fit(draws: Draws, popularity: Floats, once: bool, alpha: float = 0.0) -> Fitted:
-    """Return the most likely α, by Newton's method from ``alpha``.
+    """Return the most likely power α of popularity, by Newton's method from ``alpha``.
 
-    ``once`` says whether a list holds each item at most once. The popularity of drawn items is
+    ``once`` says whether a list holds each item at most once. The popularity of drawn items must be
     above 0.
     """
     log = np.log(popularity, where=popularity > 0, out=np.zeros(len(popularity)))
@@ -99,9 +102,10 @@ def fit(draws: Draws, popularity: Floats, once: bool, alpha: float = 0.0) -> Fit
 
 
 def _repeated(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Step:
-    """For draws with replacement, return two derivatives of the log-likelihood by α, and log m/W.
+    """For draws with replacement, return the first and minus the second derivative.
 
-    The second derivative has the opposite sign; it is the information on α.
+    These are derivatives of the log-likelihood by α. Return also, for each list, the logarithm of
+    its number of draws divided by the total weight of its candidates.
     """
     m, (w, w1, w2) = draws.lengths, np.maximum(draws.totals(moments), [1e-300, 0, 0]).T
     mean = w1 / w
@@ -110,9 +114,10 @@ def _repeated(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Ste
 
 
 def _distinct(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Step:
-    """For draws without replacement, return the derivatives as :func:`_repeated` does.
+    """For draws without replacement, return the first and minus the second derivative.
 
-    Also return the mode of log t of each list, where t is the variable of the integral.
+    These are derivatives of the log-likelihood by α. Return also, for each list, the log t at which
+    the integrand in the module docstring is largest.
     """
     w, x = moments[draws.item, 0], log[draws.item]
     rest = draws.totals(moments).T - [draws.sums(column) for column in moments[draws.item].T]
@@ -121,7 +126,7 @@ def _distinct(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Ste
     r, r1, r2 = np.where(on, rest, 1.0)
 
     def ringing(logs: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return t = exp(logs), and for each draw the probability p that its clock has rung at t.
+        """Return t = exp(logs), and for each draw the probability p that its item rings before t.
 
         Also return the derivative of log p by log t, and the derivative of that by log t.
         """

@@ -33,14 +33,17 @@ from sampledash.sampling import Sampling
 from sampledash.types import Progress
 
 _ENDS = ("low", "high", "low_if_falling", "high_if_falling")
-# Columns of two estimates, for files in which m depends on the rank, and that do not say why. The
-# first estimate is valid if m was set before negatives were drawn, the second if the drawn
-# negatives decided m.
+# In some files, the number m of negatives depends on the rank, and no column says why. Such a file
+# gets two estimates. The first is valid if each m was set before negatives were drawn, the second
+# if the drawn negatives decided m.
 _READINGS = ("estimate_if_set", "estimate_if_drawn")
 
 
 def correct(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the corrected metric at each sampled rank or, with files, estimates of metrics."""
+    """Return the corrected metric at each sampled rank.
+
+    If files of sampled ranks are given, return estimates of the exact metrics of their systems.
+    """
     metrics = metrics_of(args)
     if args.files:
         return _estimates(metrics, args, progress)
@@ -92,7 +95,10 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
 
 
 def _tested(args: argparse.Namespace) -> int | None:
-    """Return n as the number of candidates of a test, if these are a sample of a larger corpus."""
+    """Return the option ``--n``; with ``--sample-of``, it is the number of candidates in the test.
+
+    These candidates are then a sample of a larger corpus, whose size is given by ``--sample-of``.
+    """
     if args.m is not None:
         raise ValueError("with --sample-of, --n is the number of candidates in the test: omit --m")
     return None if args.n is None else int(args.n)

@@ -131,7 +131,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def refuse_unused(args: argparse.Namespace, where: str, options: Sequence[str] = READING) -> None:
-    """Raise a ValueError if one of the ``options`` is set, which ``where`` does not use."""
+    """Raise a ValueError if one of the ``options`` is set.
+
+    ``where`` says in the message for which input these options are not used.
+    """
     usual = vars(parser().parse_args([args.command, "-"]))
     if given := [name for name in options if getattr(args, name) != usual[name]]:
         raise ValueError(f"--{given[0].replace('_', '-')} is not for {where}")

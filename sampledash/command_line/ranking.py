@@ -94,7 +94,7 @@ def _weights(
 
 
 def _by_weight(name: str, every: warehouse.Table, weights: Mapping[str, float]) -> list[RankSet]:
-    """Return ranks with classes of items of equal sampling weight."""
+    """Return a rank set for each system, with its negatives counted by class of sampling weight."""
     with warehouse.one_sentence(name):
         items = every.select("item").distinct().to_pyarrow().to_pandas()
         table = warehouse.wanted_items(every).order_by("system", "instance")
@@ -180,7 +180,7 @@ def _kept(
     name: str,
     sentences: list[str],
 ) -> Answer:
-    """Write an engine's table if the output is a Parquet file; otherwise, return its rows."""
+    """Return the rows of a database table, or write them if the output is a Parquet file."""
     if args.output is not None and args.output.endswith(".parquet"):
         with aside(args.output) as part:
             warehouse.save(engine, table, part, name)

@@ -58,10 +58,11 @@ def results(given: list[str]) -> list[str]:
         if path.parent == path:
             raise ValueError(f"{given_path} holds all folders: give the one that holds the results")
         inside = [x for x in path.iterdir() if x.name[0] not in "._"] if path.is_dir() else []
-        # A folder inside is offered, after the files, if it holds a table.
+        # The dashboard offers the files of the folder, and then its subfolders that hold tables.
         inside = [x for x in inside if not x.is_dir() or any(x.rglob("*.parquet"))]
         inside.sort(key=lambda x: (x.is_dir(), x))
-        # Patterns for the parts of one table. A file such as lr=0.1.csv matches neither pattern.
+        # A folder with files of these names holds one table that is divided into several files. A
+        # file such as lr=0.1.csv matches neither pattern.
         forms = ("*=*/**/*.parquet", "part-*.parquet")
         parts = any(next(path.glob(form), None) is not None for form in forms)
         paths += [str(path)] if parts or not inside else map(str, inside)

@@ -21,7 +21,8 @@ from sampledash.types import Progress
 def check(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return the verdict on each pair of systems; exit code 1 if a pair is wrong or undecided.
 
-    Files of HTML are reports, which are computed anew; exit code 1 if one does not hold.
+    If the files are HTML reports, return instead whether their results still hold when they are
+    computed anew; exit code 1 if a report does not hold.
     """
     if any(Path(path).is_file() and _is_html(path) for path in args.files):
         return _reports(args)
@@ -58,13 +59,14 @@ def _reports(args: argparse.Namespace) -> Answer:
 
 
 def report(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the report of the Consistency page: verdict, pictures and tables in one HTML file."""
+    """Return the report of the dashboard's Consistency page, with pictures, in one HTML file."""
     # Importing the code of the pictures is slow, so only this command imports it.
     from sampledash.analyses.consistency.report import report as written
     from sampledash.analyses.consistency.result import Focus, Question, compute
     from sampledash.analyses.source import Source, expression
 
-    # Names without folders: reports are passed on, and folders of this machine are private.
+    # A report names files without their folders: it may be given to others, and folder names are
+    # private.
     names = ["/dev/stdin" if path == "-" else Path(path).name for path in args.files]
     argument = repr(names[0] if len(names) == 1 else names)
     argument += "" if args.qrels is None else f", qrels={Path(args.qrels).name!r}"
@@ -82,7 +84,10 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def plan(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return how many negatives or instances show the true order, and the cost of exact metrics."""
+    """Return how many negatives, or instances, are needed to show the true order of each pair.
+
+    Return also how many scores the exact metrics need.
+    """
     sets, metrics = rank_sets(args), metrics_of(args)
     options = options_of(args, sets)
     needed, costs, sentences, notes = [], [], [], []
@@ -101,7 +106,7 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
             )
         try:
             by_system = [(ranks, mean_stopping_cost(metric, ranks)) for ranks in sets]
-        except ValueError as error:  # for example, a metric without a cutoff depends on all ranks
+        except ValueError as error:  # for example, scoring cannot stop early without a cutoff
             sentences.append(spell(error))
             continue
         for ranks, cost in by_system:

@@ -35,20 +35,22 @@ from sampledash.rank_sets import RankSet
 from sampledash.types import Complex, Floats, Ints, blocks
 
 _REACH = 8.0  # differences this many standard deviations from their expected value are neglected
-# Numbers of frequencies: the series is extended until the characteristic functions are negligible.
+# The Fourier series for P(X > Y) is extended from one of these numbers of frequencies to the next,
+# until the characteristic functions are negligible.
 _STAGES = (0, 48, 512, 2048, 8192)
-# More than _ALWAYS frequencies are used only if their number times the number of distributions is
-# at most _ROOM.
+# More than _ALWAYS frequencies are used only if the number of frequencies times the number of
+# distributions whose characteristic functions are needed is at most _ROOM.
 _ALWAYS = 2048
 _ROOM = 1 << 25
 _ENOUGH = 512  # smallest number of frequencies after which the Fourier series may be cut off
 # Largest length of the discrete Fourier transform in ``by_lumps``. If a longer transform is needed,
 # ``by_lumps`` returns None.
 _TURNS = 128
-_ROUNDED = 1e-6  # a smaller product of standard deviation and frequency is a rounding error of 0
+_ROUNDED = 1e-6  # a standard deviation is taken as 0 if its product with the frequency is smaller
 _FAINT = 1e-6  # a product of two characteristic functions with a smaller modulus is negligible
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
-# Pairs share frequencies if their standard deviations are within this factor of the largest one.
+# Pairs of systems are computed at the same frequencies if the standard deviations of their
+# differences are within this factor of the largest standard deviation.
 _ALIKE = 8.0
 # The normal distribution is used if no term of a mean can change the difference by more than this
 # many standard deviations; the error of the chance is then at most about 0.005.
@@ -84,9 +86,9 @@ def probability_of_order(
     20,000 instances. Otherwise there are two cases:
 
     * One relevant item per instance, or a metric of the best item only. If the mean takes few
-      values, its distribution is computed exactly. If not, the normal distribution is used without
-      noticeable skewness; with skewness, the characteristic function is inverted, where a rare
-      value much larger than all others is counted separately.
+      values, its distribution is computed exactly. If not, it is taken as normal if its skewness is
+      negligible. Otherwise the characteristic function is inverted, and occurrences of a rare value
+      much larger than all others are counted separately.
     * Several relevant items. Below 30 instances or up to 200 relevant items, 20,000 runs are
       simulated (fewer if a run takes long). Otherwise the mean is taken as normal, with the exact
       mean and variance.
@@ -108,10 +110,11 @@ def pair_chances(
     protocol: Protocol,
     moments: tuple[Floats, Floats] | None = None,
 ) -> list[list[float]]:
-    """Return the chance that a run shows the true order of each pair, one list per metric.
+    """Return, for each metric, the chances that one sampled run shows the true order of each pair.
 
-    ``pairs``: per metric, tuples (better system, worse system, truth). The chance is NaN where
-    truth is 0 (a tie). ``moments`` is the result of :func:`moments_of_means`, if it is known.
+    ``pairs`` holds, for each metric, tuples (better system, worse system, truth). The chance is NaN
+    where truth is 0 (a tie). ``moments`` is the result of :func:`moments_of_means`, if it has been
+    computed before.
     """
     runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
     known = None
@@ -192,8 +195,8 @@ def _chances_above(
         chances[now[~near]] = difference[now[~near]] > 0
         now = now[near]
         whole = [_runs_by_lumps(runs[first[at]], runs[second[at]], shift[at]) for at in now]
-        # ``_runs_by_lumps`` gives NaN for pairs that it cannot compute: ``inverted`` computes
-        # these.
+        # The chances of pairs for which ``_runs_by_lumps`` returns None become NaN, and are then
+        # computed by ``inverted``.
         chances[now] = np.array(whole, dtype=np.float64)
         now = now[np.isnan(chances[now])]
         if len(now):
@@ -206,7 +209,11 @@ def _chances_above(
 
 
 def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
-    """Return P(mean of ``first`` > mean of ``second`` + shift) by :func:`by_lumps`, or None."""
+    """Return P(mean of ``first`` > mean of ``second`` + shift), or None.
+
+    The result is None if :func:`by_lumps` does not apply, because no rare value is much larger than
+    all others.
+    """
     if not (first.is_sum and second.is_sum and first.has_lump):
         return None
     sums = [first.terms(), second.terms()]
@@ -253,14 +260,21 @@ def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
 def normal_chances(
     difference: Floats | float, deviation: Floats | float, step: Floats | float = 0.0
 ) -> Floats:
-    """Return P(normal difference of means > ``step``); ``step`` is a continuity correction or 0."""
+    """Return P(X > ``step``) for X ~ Normal(``difference``, ``deviation`` squared).
+
+    X is the difference of two mean metrics, and ``step`` is a continuity correction or 0.
+    """
     certain = np.equal(deviation, 0)
     z = (difference - step) / np.where(certain, 1.0, deviation)
     return np.asarray(np.where(certain, difference > TIED, ndtr(z)))
 
 
 def common_step(first: Floats | float, second: Floats | float) -> Floats:
-    """Return the continuity correction of a difference: that of the two means if equal, else 0."""
+    """Return the continuity correction for the difference of two means.
+
+    ``first`` and ``second`` are the continuity corrections for the two means. The result is this
+    number if both are equal, and otherwise 0.
+    """
     return np.where(np.abs(np.subtract(first, second)) <= 1e-9 * np.asarray(first), first, 0.0)
 
 
@@ -334,12 +348,14 @@ def by_lumps(
     near = 1 / ((np.ptp(values[wide:]) + np.ptp(values[:wide])) or 1.0) / np.sqrt(times.sum())
     turned_by = np.sqrt(-2 * np.log(min(float(np.abs(equally(np.array([near]))[0])), 1.0)))
     if turned_by < _ROUNDED:
-        # Two sums with equally many large values are always equal.
+        # If both sums contain the large value equally often, they are always equal.
         return ahead
     scale = float(turned_by / near)
     if scale > gap / (2 * _REACH):
         return None
-    slow = near / np.sqrt(times.sum())  # turns the difference by less than half a turn
+    # At a frequency this low, the phase of the characteristic function is less than π. It is the
+    # expected difference times the frequency.
+    slow = near / np.sqrt(times.sum())
     difference = float(np.angle(equally(np.array([slow]))[0]) / slow) - shift
     work = len(terms) * size
     return ahead + float(oftener[0]) * chance_above(equally, work, difference, scale, shift)
@@ -356,8 +372,8 @@ def chance_above(
 
     ``transform`` returns the characteristic function of the difference, or of each sum.
     ``difference`` is the expected difference minus ``shift``, and ``deviation`` its standard
-    deviation. The inversion is wrong where the difference exceeds its period, so that a chance so
-    far from one half is not computed.
+    deviation. If the expected difference is many standard deviations from 0, the result is 0 or 1,
+    because the Fourier series is periodic and would be wrong.
     """
     if abs(difference) >= _REACH * deviation:
         return float(difference > 0)
@@ -413,7 +429,11 @@ def inverted(
 def _square_wave(
     phi: Complex, first: Ints, second: Ints, shift: Floats, base: float, *, tapered: bool
 ) -> Floats:
-    """Return P(sum ``first`` > sum ``second`` + shift) by the series in the module docstring."""
+    """Return P(sum ``first`` > sum ``second`` + shift) by the Fourier series of a square wave.
+
+    The series is in the module docstring. With ``tapered``, its terms at high frequencies are
+    reduced.
+    """
     k = np.arange(phi.shape[1])
     step, hump = (2 / np.pi) / (2 * k + 1.0), np.zeros(len(k))
     if tapered:

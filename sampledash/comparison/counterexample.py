@@ -51,20 +51,20 @@ _ROWS = 64
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """Gaps between the ranks of an instance of A and an instance of B (module docstring)."""
+    """Gaps: pairs of an instance of A and an instance of B, with differences of their metrics."""
 
-    exact: Floats  # length of each gap in the exact metric f
-    sampled: Floats  # length of each gap in the expected sampled metric g
+    exact: Floats  # difference of the exact metrics f of the two instances of each gap
+    sampled: Floats  # difference of their expected sampled metrics g
     places: Ints  # index of each gap among all gaps
 
     def __getitem__(self, keep: NDArray[np.generic]) -> _Gaps:
         return _Gaps(self.exact[keep], self.sampled[keep], self.places[keep])
 
     def front(self, ahead: bool) -> _Gaps:
-        """Return the Pareto-optimal gaps: for A (``ahead``) gaps that are long in f and short in g.
+        """Return the Pareto-optimal gaps: no other gap is at least as good in both lengths.
 
-        For B, these are the gaps that are short in f and long in g. Pareto-optimal means that no
-        other gap is at least as good in both lengths.
+        For A (``ahead``), a gap is good if it is long by the exact metric f, and short by the
+        sampled metric g. For B, it is good if it is short by f, and long by g.
         """
         side = 1 if ahead else -1
         order = np.lexsort((side * self.sampled, -side * self.exact))
@@ -112,11 +112,13 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
         return None
     slope = ranges[1] / ranges[0]
     if 2 * np.abs(g - g[-1] - slope * (f - f[-1])).max() <= (1 + slope) * _VISIBLE:
-        # If g is affine in f (up to the tolerance _VISIBLE), the exact order is never reversed.
+        # If the sampled metric g is an affine function of the exact metric f (up to the tolerance
+        # _VISIBLE), it never reverses the exact order.
         return None
     high, low = np.triu_indices(len(ranks), 1)
-    # Sort the gaps by width. Among gaps whose lengths in f and in g are equal up to rounding, the
-    # narrowest is then taken for A, and the widest for B.
+    # Sort the gaps by the distance of their two ranks. Among gaps whose lengths in f and in g are
+    # equal up to rounding, that with the closest ranks is then taken for A, and that with the most
+    # distant ranks for B.
     width = np.argsort(low - high, kind="stable")
     high, low = high[width], low[width]
     g = np.round(g, 14)
@@ -147,16 +149,21 @@ def _clearest(
 ) -> tuple[_Copies, _Copies] | None:
     """Return a gap of A and a gap of B that have opposite orders by exact and sampled metric.
 
-    The gap of A is longer by the exact metric, that of B by the sampled metric. Of all such pairs
-    of gaps, take the pair that maximises the smaller of the two differences in length, each as a
-    share of its range in ``ranges``. Return None if there is no such pair.
+    A gap is a pair of an instance of A and an instance of B, and its length is the difference of
+    their metrics. The gap of A is longer by the exact metric, that of B by the sampled metric. Of
+    all such pairs of gaps, take the pair that maximises the smaller of the two differences in
+    length, each as a share of its range in ``ranges``. Return None if there is no such pair.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
     best = np.maximum.accumulate(behind.sampled[order])
 
     def reaches(share: float) -> NDArray[np.bool_]:
-        """Return whether a gap of B differs from each gap of A by ``share`` in both lengths."""
+        """Return for each gap of A whether a gap of B is a clear counterexample to it.
+
+        That gap of B is shorter by the exact metric, and longer by the sampled metric. Both
+        differences in length are at least ``share`` times the ranges of the metrics.
+        """
         least = [max(share * whole, 2 * _VISIBLE) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
         return (place >= 0) & (best[place] - ahead.sampled >= least[1])
@@ -167,7 +174,8 @@ def _clearest(
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
-    # Among pairs near the greatest share, take the pair whose gap of A is shortest in g.
+    # Among all pairs of gaps that reach nearly the largest share, take a pair whose gap of A is
+    # shortest by the sampled metric.
     low *= 1 - 1e-3
     able = np.flatnonzero(reaches(low))
     i = int(able[np.argmin(ahead.sampled[able])])
@@ -207,10 +215,12 @@ def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
 def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Return the simplest fraction strictly between two positive numbers, by continued fractions.
 
-    Numerator and denominator are infinite if no such fraction exists, or none in double precision.
+    The results are the numerator and the denominator. Both are infinite if there is no such
+    fraction, or if double precision does not suffice to find it.
     """
     numerator, denominator = np.full((2, len(low)), np.inf)
-    # The fraction is (a x + c) / (b x + d), x the simplest fraction between ``low`` and ``high``.
+    # In each step of the loop, the result is (a x + c) / (b x + d), where x is the simplest
+    # fraction between the current values of ``low`` and ``high``.
     a, b, c, d = np.multiply.outer([1.0, 0.0, 0.0, 1.0], np.ones(len(low)))
     at = np.arange(len(low))
     while len(at := at[low < high]):
@@ -230,7 +240,7 @@ def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
 
 
 def _rank_set(name: str, n: int, *copies: tuple[int, int]) -> RankSet:
-    """Return a rank set that holds each given rank as often as its number of copies says."""
+    """Return a rank set; each tuple of ``copies`` is a rank and its number of instances."""
     ranks, counts = np.array(copies).T
     if counts.sum() <= _ROWS:
         return RankSet(name, np.repeat(ranks, counts), n)

@@ -60,16 +60,19 @@ from sampledash.types import Complex, Floats, Progress
 
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
 FULL, STOPPED = "full ranking of fewer instances", "stop when decided"
-# Terms of smaller probability are left out of ``_surplus_chance``.
+# In the sum over the number of drawn instances whose difference is not 0 (``_surplus_chance``),
+# numbers with a smaller probability than this are left out.
 _NOTHING = 1e-13
 _REACH = 8.0  # the sign of a difference of more than this many standard errors is certain
 _SUBSETS = 20_000  # all possible samples of instances are enumerated if there are at most this many
 # The normal distribution is used if more than this many instances are drawn, and more than this
 # many instances are not drawn.
 _MOST = 2_500
-# If the differences on instances have at most this many sizes, a common unit of them is searched.
+# If the differences of two systems on single instances have at most this many absolute values, a
+# unit is searched of which all differences are multiples.
 _SIZES = 30
-# A power sum p_k is left out if its factor in the module docstring, times D, is at most this.
+# In the recursion of the module docstring, a power sum p_k is left out if its factor times the
+# number D of instances is at most this.
 _WEIGHTLESS = 1e-17
 # Number of frequencies in a block: exp(i x f) is computed as the product of a factor for the block
 # of f and a factor for the position of f in its block.
@@ -141,7 +144,7 @@ def designs(
     distribution with a continuity correction is used; its error is at most 0.003, and smaller for
     more instances. For systems that rank different instances of unequal weights, the means are
     approximated linearly. For sampled negatives, see :func:`~sampledash.probability_of_order`.
-    Metrics without a cutoff cannot stop early, so they have no rows for that design.
+    Metrics without a cutoff have no rows for the design that stops when the metric is decided.
 
     Examples
     --------
@@ -239,7 +242,10 @@ class _Sample:
                 self.off[i] = (self.values[i] - self.mean[i]) * self.weights[i]
 
     def _error(self, off: Floats, counts: Floats, share: float) -> float:
-        """Return the root of the variance in the module docstring, with N = ``share`` * D."""
+        """Return the standard error of a mean if a ``share`` of all instances is drawn.
+
+        It is the root of the variance in the module docstring.
+        """
         total = float(counts.sum())
         if share >= 1:
             return 0.0
@@ -248,7 +254,7 @@ class _Sample:
         return float(np.sqrt((counts @ off**2) / (total - 1) * (1 / share - 1) / total))
 
     def error(self, i: int, share: float) -> float:
-        """Return the standard error of a mean over a share of the instances.
+        """Return the standard error of system i's mean if a share of its instances is drawn.
 
         Return NaN if the share is less than one instance.
         """
@@ -264,8 +270,8 @@ class _Sample:
             error = float(np.hypot(self.error(i, share), self.error(j, share)))
             gains = [(difference + self.off[i], self.counts[i]), (-self.off[j], self.counts[j])]
         whole = not any(np.any(counts % 1) for _, counts in gains)
-        # The normal distribution is used for fractional counts, and beyond _REACH standard errors,
-        # where the sign is certain.
+        # Fractional counts need the normal distribution. It also suffices if the difference is more
+        # than _REACH standard errors from 0, because its sign is then certain.
         if whole and abs(difference) < _REACH * error:
             return _chance_of_subsets(gains, share, difference, error)
         return float(normal_chances(difference, error))
@@ -276,12 +282,12 @@ def _chance_of_subsets(
 ) -> float:
     """Return the chance that the difference of two systems is above 0 on drawn instances.
 
-    The difference is a sum of means over random subsets of instances. If both systems have the same
-    instances, there is one subset, and the mean of the paired differences. Otherwise each system
-    has its own subset, and the mean of the second system has the opposite sign. ``gains`` holds,
-    for each mean, the values and the number of instances with each value. A ``share`` of the
-    instances is drawn. The sum has the expected value ``difference``, and the standard deviation
-    ``error``.
+    A ``share`` of the instances is drawn. If both systems have the same instances, one subset is
+    drawn for both, and the difference is the mean of the paired differences over this subset.
+    Otherwise a subset is drawn for each system, and the difference is the sum of two means, of
+    which that of the second system has the opposite sign. ``gains`` holds, for each of these means,
+    the values and the number of instances with each value. The difference has the expected value
+    ``difference``, and the standard deviation ``error``.
     """
     means, shift, step = [], 0.0, 0.0
     for values, counts in gains:
@@ -319,8 +325,9 @@ def _chance_of_subsets(
 def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Floats) -> Complex:
     """Return the characteristic function of a sum of ``drawn`` of the values: (frequencies,).
 
-    ``counts`` is the number of instances with each value. The recursion of the module docstring is
-    used, with ``waves[n]`` for φ_n and ``power_sums`` for p_1, p_2, ... with alternating signs.
+    ``counts`` is the number of instances with each value. The function is computed by the recursion
+    in the module docstring: ``waves[n]`` is φ_n, the characteristic function for n drawn instances,
+    and ``power_sums`` are p_1, -p_2, p_3, ....
     """
 
     def weights(n: int) -> Floats:
@@ -365,7 +372,7 @@ def _surplus_chance(up: float, down: float, total: float, drawn: int) -> float:
 
 
 class InstanceMean(NamedTuple):
-    """Mean over all instances, estimated from a sample of the instances."""
+    """Mean metric over all instances, estimated from a sample of the instances."""
 
     value: float
     interval: Interval

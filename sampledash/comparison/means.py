@@ -28,11 +28,12 @@ from sampledash.sampling import check_metric, merge_laws, weighted_pmf_sums
 from sampledash.schemes import SCHEMES, Scheme
 from sampledash.types import Floats, Ints, Progress
 
-# Smaller entries become 0, because subnormal numbers are a hundred times slower.
+# Smaller entries of a histogram are set to 0: computing with subnormal numbers would be a hundred
+# times slower.
 _TINY = 1e-290
 _ROOM = 1 << 23  # largest number of histogram entries that are cached for later calls
-# Values are averaged over ties with a table of values if fewer items than this are above, otherwise
-# by quadrature.
+# To average a metric over the random orders of tied items, a table of the metric at all ranks is
+# used if the ranks are below this number, and otherwise quadrature.
 _TABLE = 10_000_000
 _KEPT = 16  # number of results of ``merged`` (values of m) that are cached for each system
 
@@ -105,7 +106,7 @@ def mean_range(
 
 
 def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Protocol) -> Floats:
-    """Return the exact mean of every metric: shape (systems, metrics)."""
+    """Return the exact mean of every metric for every system: shape (systems, metrics)."""
     means = np.empty((len(sets), len(metrics)))
     for i, ranks in enumerate(sets):
         atoms = ranks.counted(protocol.ties)
@@ -120,7 +121,7 @@ def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Pr
 def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
     """Return what each item adds to the exact metric, averaged over the orders of tied items.
 
-    The factor ``metric.scales`` is left out.
+    The values are not multiplied by ``metric.scales``.
     """
     atoms = as_ranked_by(metric, atoms)
     values = np.empty(len(atoms))
@@ -141,7 +142,7 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
 
 
 def _range_mean(metric: Metric, above: Ints, tied: Ints, position: int) -> Floats:
-    """Return each item's value, averaged over ``above``..``above`` + ``tied`` items above it."""
+    """Return each item's metric, averaged over the ranks that it can have among its tied items."""
     top = int((above + tied).max())
     if top < _TABLE:
         table = np.r_[0.0, np.cumsum(metric.of_above(np.arange(top + 1), 1, position))]
@@ -249,9 +250,10 @@ class _Lane:
 
 
 class _Pass:
-    """Histograms of several groups of items (:class:`_Lane`), a row for each group.
+    """Expected means at many m, from histograms of the number of sampled negatives above.
 
-    They are thinned together from the largest m down to the smallest.
+    A histogram is about a group of relevant items (:class:`_Lane`). The histograms for m are
+    computed from those for m + 1, from the largest m down to the smallest.
     """
 
     def __init__(
@@ -260,12 +262,12 @@ class _Pass:
         self.metrics, self.protocol = metrics, protocol
         self.ranked = [as_ranked_by(metrics[0], x) for x in atoms]
         self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
-        #: Map from m to tuples: index of a lane (group of items), and indices of those of its items
-        #: that have m negatives.
+        #: For each m, tuples (row, items): ``lanes[row].atoms[items]`` are the relevant items that
+        #: have exactly m negatives.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
-        #: For each lane (group of items): the increasing numbers of negatives of its items, up to
-        #: m_max, and the cumulative sums of the items' exact values. These sums give what all
-        #: items with fewer than m negatives add to the means at m.
+        #: For the items of each lane that have at most m_max negatives: their numbers of negatives,
+        #: sorted, and the cumulative sums of their exact values. These sums give what all items
+        #: with fewer than m negatives add to the means at m.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)
@@ -299,7 +301,7 @@ class _Pass:
             every = len(rows) == len(positions)
             self.static.append((slice(None) if every else rows, np.column_stack(table)))
         self.moving = [(i, x) for i, x in enumerate(metrics) if x.linear or x.share is not None]
-        #: 1 where a lane (group of items) belongs to a system, 0 elsewhere: (systems, lanes).
+        # ``owned[i, row]`` is 1 if the items of ``lanes[row]`` are of system i, and otherwise 0.
         owners = np.array([lane.system for lane in self.lanes])
         self.owned = (np.arange(len(atoms))[:, None] == owners).astype(np.float64)
         self.counts = np.arange(1.0, top + 2.0)
@@ -315,9 +317,13 @@ class _Pass:
         self.exact[row] = sizes, np.concatenate([np.zeros((1, len(self.metrics))), sums])
 
     def _arrive(self, histogram: Floats, row: int, members: NDArray[np.intp]) -> None:
-        """Add items whose negatives are all sampled: the sampled rank is the true rank."""
+        """Add items whose negatives are all sampled to a histogram of sampled ranks.
+
+        The sampled ranks of these items are their true ranks.
+        """
         atoms, weight = self.lanes[row].atoms[members], self.lanes[row].weight[members]
-        # These numbers are whole. Their dtype is float if ``merged`` gave other items fractions.
+        # These items have whole numbers of negatives above. The array may still hold floats, if
+        # ``merged`` has given other items fractional numbers.
         above = atoms.above.astype(np.int64)
         if not atoms.tied.any():
             histogram += np.bincount(above, weights=weight, minlength=len(histogram))
@@ -327,7 +333,10 @@ class _Pass:
             histogram += np.bincount(count, np.repeat(weight / size, size), len(histogram))
 
     def at(self, wanted: Ints, report: Progress) -> Floats:
-        """Return the means at increasing m in ``wanted``: (len(wanted), systems, metrics)."""
+        """Return the expected sampled means at the m in ``wanted``, which increase.
+
+        The result has the shape (len(wanted), systems, metrics).
+        """
         result = np.zeros((len(wanted), len(self.ranked), len(self.metrics)))
         for row, (sizes, total) in self.exact.items():
             result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
@@ -360,7 +369,7 @@ class _Pass:
         return result
 
     def _thin(self, thinned: Floats, m: int) -> None:
-        """Thin the histograms from m + 1 sampled negatives to m, in place."""
+        """Change histograms for m + 1 sampled negatives into histograms for m, in place."""
         share = self.counts[: m + 1] / (m + 1)
         dropped = thinned[:, 1 : m + 2] * share
         rest = thinned[:, : m + 1]
@@ -393,7 +402,10 @@ class _Pass:
 
 
 def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Protocol) -> Floats:
-    """Return the histogram of each part, which holds items and their weights: (parts, m + 1)."""
+    """Return histograms of the number of sampled negatives above: (parts, m + 1).
+
+    A part holds relevant items and their weights in its histogram.
+    """
     total = np.zeros((len(parts), m + 1))
     smooth = []
     for row, (atoms, weight) in enumerate(parts):

@@ -41,16 +41,16 @@ class OneList:
 
     @property
     def mean(self) -> float:
-        """Expected value over draws of the list."""
+        """Expected value of the metric over draws of the list."""
         return float(self.values @ self.probabilities)
 
     @property
     def std(self) -> float:
-        """Standard deviation over draws of the list, for any number of instances."""
+        """Standard deviation of the metric over draws of the list."""
         return float(np.sqrt((self.values - self.mean) ** 2 @ self.probabilities))
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the quantiles between which the value lies with this probability."""
+        """Return two quantiles between which the metric lies with probability ``confidence``."""
         share = checks.real("confidence", confidence, low=0, high=1)
         ends = (1 - share) / 2 + np.array([TIED, share - TIED])
         at = np.searchsorted(np.cumsum(self.probabilities), ends)
@@ -58,11 +58,11 @@ class OneList:
         return low, high
 
     def ahead_of(self, other: "OneList") -> tuple[float, float, float]:
-        """Return the chance of a larger value than ``other``, and bounds of this chance.
+        """Return the chance that this metric is larger than ``other``, and bounds on the chance.
 
-        The chance is exact if each system has its own list. If both systems have the same list, the
-        positions T of the two systems depend on how both order the negatives. The lower and the
-        upper bound of the chance hold for any such order (Makarov).
+        The chance is exact if a list of negatives is drawn for each system. If both systems have
+        the same list, the chance depends on how both order the negatives. The lower and the upper
+        bound hold for any order (Makarov).
         """
         checks.of_kind("other", other, OneList, "OneList", "make one with sampledash.one_list")
         below = np.r_[0.0, np.cumsum(other.probabilities)]
@@ -88,12 +88,12 @@ def one_list(metric: Metric | str, ranks: RankSet, m: int, *, ties: Ties = "expe
     Raises
     ------
     ValueError
-        If the metric, or the ranks, are not of this kind.
+        If the metric or the ranks do not meet these conditions.
 
     References
     ----------
-    Hu et al., Open Graph Benchmark, NeurIPS 2020 (Hits@K of ogbl-ppa, -collab, -ddi); Steck, KDD
-    2010, has the same T.
+    Hu et al., Open Graph Benchmark, NeurIPS 2020 (Hits@K of ogbl-ppa, -collab, -ddi). Steck, KDD
+    2010 (sampled Recall@K is Recall@T on all negatives, with a random T).
 
     Examples
     --------

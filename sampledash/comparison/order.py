@@ -44,8 +44,9 @@ def check_sets(sets: Sequence[RankSet]) -> None:
 def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) -> int:
     """Return the largest m to evaluate: ``m_max``, or by default the largest n - 1, up to 20,000.
 
-    Without replacement, m is at most the largest number of negatives of any instance and, for each
-    system whose instances all have the same number of negatives, at most this number.
+    If negatives are drawn without replacement, m cannot exceed the largest number of negatives of
+    an instance. If all instances of a system have equally many negatives, it cannot exceed that
+    number either.
     """
     top = max(int(ranks.n.max()) - 1 for ranks in sets)
     if protocol.design.distinct:
@@ -64,8 +65,8 @@ def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) ->
 class Orders:
     """Expected sampled means at many m, which determine the order of each pair at each m."""
 
-    m_values: Ints  # increasing, shape (M,)
-    means: Floats  # shape (M, systems, metrics)
+    m_values: Ints  # the evaluated m, increasing: shape (M,)
+    means: Floats  # expected sampled means, shape (M, systems, metrics)
 
     def at(self, m: int) -> Floats | None:
         """Return the expected means at m, shape (systems, metrics), or None if m is missing."""
@@ -87,7 +88,10 @@ class Orders:
         return [int(m) for m in self.m_values[strict[changed]]]
 
     def right_from(self, better: int, worse: int, metric: int) -> int | None:
-        """Return the smallest m from which on the better system stays ahead, or None."""
+        """Return the smallest m from which on the better system stays ahead.
+
+        Return None if it is not ahead at the largest m.
+        """
         return int(self.all_right_from(np.array([better]), np.array([worse]), metric)[0]) or None
 
     def all_right_from(self, better: Ints, worse: Ints, metric: int) -> Ints:
@@ -163,7 +167,7 @@ def orders(
 
 
 def _between_changes(evaluated: Orders, systems: int) -> Ints:
-    """Return the midpoints between neighbouring evaluated m at which a pair's orders differ."""
+    """Return the midpoints between neighbouring evaluated m where the order of a pair changes."""
     m, means = evaluated.m_values, evaluated.means
     gaps = np.flatnonzero(np.diff(m) > 1)
     if not len(gaps):
@@ -204,7 +208,10 @@ def pair_table(
 
 
 class Flip(NamedTuple):
-    """An m at which the expected order of two systems is the opposite of the order before it."""
+    """An m at which the expected order of two systems is the opposite of that at the previous m.
+
+    An m at which the two systems are tied does not count as previous.
+    """
 
     first: str
     second: str

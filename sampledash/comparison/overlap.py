@@ -1,17 +1,19 @@
-r"""The chance of the true order with shared negatives, if it is known which items are above both.
+r"""Chance of the true order with shared negatives, if two systems' ranked lists are known.
 
 Take a relevant item of an instance, ranked by two systems. Each irrelevant item is above, tied with
-or below the relevant item under the first system, and likewise under the second: nine counts, which
-are called *cells*. Given the order of tied items, let a items be above under the first system, b
-under the second, and o under both. Of m drawn items, let s be above under the first system, and t
-under the second. Then t = x + z, where x of the s items are among the o items, and z of the other
-m - s drawn items are among the b - o items. Given s, the numbers x and z are independent and
-hypergeometric (binomial for draws with replacement). This gives the joint distribution of s and t,
-and thereby of the two sampled values of the instance.
+or below the relevant item under the first system, and above, tied or below under the second system.
+The numbers of irrelevant items in these nine combinations are called *cells*.
+
+After tied items have been put in a random order, let a items be above the relevant item under the
+first system, b under the second, and o under both. Of m drawn items, let s be above it under the
+first system, and t under the second. Then t = x + z, where x of the s items are among the o items,
+and z of the other m - s drawn items are among the b - o items. Given s, the numbers x and z are
+independent and hypergeometric (binomial for draws with replacement). This gives the joint
+distribution of s and t, and thereby of the two sampled values of the instance.
 
 Tied items have independent random orders under the two systems. Of the items that are tied with the
-relevant item, u come above it, where u = 0, 1, ... have equal chances; a Gauss rule sums over u.
-Given these numbers for both systems, o is replaced by its mean, which changed no chance by more
+relevant item, u come above it, where u = 0, 1, ... have equal chances. A Gauss rule approximates
+the mean over u. Given u for each system, o is replaced by its mean, which changed no chance by more
 than 0.0005 in 80 random pairs.
 """
 
@@ -41,8 +43,10 @@ from sampledash.types import Complex, Floats, Ints
 _NOTHING = 1e-14  # smaller probabilities are left out of a distribution of two sampled counts
 STRAIGHT = 1e-14  # values are linear in the sampled count if their steps differ by at most this
 _NODES = 8  # smallest number of nodes of the Gauss rule over the number of tied items above
-_SKEWNESS = 2.0  # assumed largest skewness of an instance's difference with known variance
-_MANY = 1_000  # the sum of 30 or more differences with more values than this is taken as normal
+_SKEWNESS = 2.0  # assumed largest skewness of the difference of two systems on an instance
+# From 30 instances on, the difference of two mean metrics is taken as normal if the difference on
+# an instance can have more values than this.
+_MANY = 1_000
 _SMALL = 1e-9  # number of items in place of 0, so that no share is 0 / 0
 # For each rule for ties, a matrix that moves items from above, tied and below (columns) to above,
 # tied and below (rows): in the optimistic rule, for example, tied items count as below.
@@ -55,9 +59,10 @@ _READ = {
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """How the irrelevant items of each instance lie under two systems.
+    """Numbers of irrelevant items above, tied with and below relevant items under two systems.
 
-    A row is for two relevant items of an instance, one under each system.
+    A row is about a relevant item in the ranking of the first system, and a relevant item of the
+    same instance in the ranking of the second system.
 
     Attributes
     ----------
@@ -81,9 +86,11 @@ class Overlap:
     def of(
         self, system: str, labels: NDArray[Any], left: RankCounts, right: RankCounts, ties: Ties
     ) -> Ints:
-        """Return the cells of relevant items ``left`` under a system and ``right`` under the other.
+        """Return the array ``cells`` for given relevant items: (items, 3, 3).
 
-        ``labels`` are the labels of the instances. Raise ValueError if cells contradict the ranks.
+        ``left`` are relevant items in the ranking of ``system``, ``right`` those of the same
+        instances in the ranking of the other system, and ``labels`` the labels of the instances.
+        Raise ValueError if ``cells`` contradicts the ranks of these items.
         """
         pair, every = (int(left.position[0]), int(right.position[0])), self.cells
         if self.systems[0] != system:
@@ -107,12 +114,12 @@ _TOTAL = np.array([[1, 0, 1], [0, 1, 1], [0, 0, 1]])  # above, tied, below -> ab
 def bounds_if_known(
     first: Sampled, second: Sampled, items: RankCounts, there: RankCounts, overlap: Overlap
 ) -> tuple[float, float]:
-    """Return bounds on the chance that a run with shared negatives has a larger mean of ``first``.
+    """Return bounds on P(mean of ``first`` > mean of ``second``) if negatives are shared.
 
     The two bounds are equal if the distribution of the difference can be computed: if instances
     have one relevant item, or items only hit or miss. Otherwise the difference is taken as normal,
-    and the bounds allow for skewness; below 30 instances they are (0, 1). ``items`` and ``there``
-    are the relevant items of both systems, in the same order of instances.
+    and the bounds allow for its skewness; below 30 instances they are (0, 1). ``items`` and
+    ``there`` are the relevant items of the two systems, in the same order of instances.
     """
     run, back, few = first.run, np.argsort(first.order), first.size < FEW
     metric, m, protocol, runs = run.metric, run.m, run.protocol, (run, second.run)
@@ -124,18 +131,20 @@ def bounds_if_known(
     vectors = [
         np.array([protocol.vector(metric, x, m, j + 1) for j in range(last)]).T for x in atoms
     ]
-    # The functions of the sampled counts whose moments are needed, by system and position.
+    # ``functions[system][j]`` holds functions of the number of drawn negatives above the relevant
+    # item at position j. Their moments determine the result.
     functions, values = [list((v - v[-1]).T[..., None]) for v in vectors], list[Floats]()
     if not np.any(drawn) and np.all(first.counts == 1):
         tops = [int(np.max(np.nonzero(some[0])[0], initial=0)) + 1 for some in functions]
         if run.one_each and (few or tops[0] * tops[1] <= _MANY):
-            # Indicator functions: whether the value is at least the second lowest value, the third
-            # lowest, and so on up to the value for a count of 0.
+            # Each function is 1 if the sampled value is at least the second lowest value (or the
+            # third lowest, and so on up to the value for a count of 0), and otherwise 0.
             places = np.arange(m + 1)[:, None]
             functions = [[(places + np.arange(top) < top).astype(np.float64)] for top in tops]
             values = [v[top::-1, 0] for v, top in zip(vectors, tops, strict=True)]
         elif all(np.all((v == 0) | (v == 1)) and not np.any(v[-1]) for v in vectors):
-            # An instance has at least j hits if its j-th best relevant item hits.
+            # The j-th function says whether the j-th best relevant item hits, and therefore whether
+            # the instance has at least j hits.
             values = [np.arange(last + 1.0)] * 2
     shape = (sum(f.shape[1] for f in some) + 1 for some in functions)
     moments = np.zeros((len(size), *shape))
@@ -168,7 +177,8 @@ def bounds_if_known(
     chance = float(normal_chances(difference, deviation, step))
     if few or not deviation:
         return (0.0, 1.0) if few else (chance, chance)
-    # The first term of Edgeworth's series, in which the skewness is at most _SKEWNESS.
+    # Allow for skewness by the first term of Edgeworth's series. The skewness of each instance's
+    # difference is assumed to be at most _SKEWNESS.
     z = difference / deviation
     skewness = _SKEWNESS * float(each**1.5 @ first.counts[back]) / deviation**3
     off = skewness / 6 * max(abs(z**2 - 1), 1.0) * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
@@ -176,7 +186,11 @@ def bounds_if_known(
 
 
 def _linear(scheme: str, m: int, cells: Ints, f: Floats, g: Floats) -> Floats:
-    """Return the covariance of f(s) and g(t) in each row, for linear f and g: (rows, 1, 1)."""
+    """Return the covariance of f(s) and g(t) for each row of ``cells``: (rows, 1, 1).
+
+    Both functions are linear; s and t are the numbers of drawn items above the relevant item under
+    the first and under the second system.
+    """
     row, weight, a, b, both = _orders(cells, 1)
     total = cells.sum(axis=(1, 2))[row]
     covariances = covariance_of_counts(scheme, m, a, b, both, total)
@@ -187,7 +201,10 @@ def _linear(scheme: str, m: int, cells: Ints, f: Floats, g: Floats) -> Floats:
 def covariance_of_counts(
     scheme: str, m: int, a: Floats, b: Floats, both: Floats, total: Floats | Ints
 ) -> Floats:
-    """Return the covariance of the numbers of drawn items in two sets with ``both`` in common."""
+    """Return the covariance of the numbers of drawn items in two sets of items.
+
+    The sets have ``a`` and ``b`` of the ``total`` items, and ``both`` items in common.
+    """
     covariance = m * (both / total - (a / total) * (b / total))
     if SCHEMES[scheme].distinct:
         covariance *= (total - m) / np.maximum(total - 1, 1)
@@ -197,7 +214,9 @@ def covariance_of_counts(
 def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) -> list[Floats]:
     """Return E[f(s) g(t)], (rows, f, g), E[f(s)], (rows, f, 1), and E[g(t)], (rows, 1, g).
 
-    ``first`` and ``second`` hold the values of some functions f and g at 0..m, (m + 1, functions).
+    The numbers of drawn items above the relevant item are s under the first system, and t under the
+    second. ``first`` and ``second`` hold the values of several functions f of s, and of several
+    functions g of t, at 0..m: (m + 1, functions).
     """
     owner, weight, a, b, both = _orders(cells, m)
     total, sizes = cells.sum(axis=(1, 2))[owner], (first.shape[1], second.shape[1])
@@ -211,7 +230,8 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
             int(np.max(np.nonzero(law[:, :most] > _NOTHING)[1], initial=0)) + 1
             for law, most in zip((p, q), top, strict=True)
         )
-        # The distributions of x and z, given s = 0, 1, ..., for each order of the tied items.
+        # For each order of the tied items, ``x`` and ``z`` hold the distributions of x and z (see
+        # the module docstring), given s = 0, 1, ....
         s = np.tile(np.arange(wide), len(at))
         inner, rest, o, less = (np.repeat(x[at], wide) for x in (a, total - a, both, b - both))
         x = pmf(scheme, s, o, np.maximum(inner - o, _SMALL))
@@ -228,10 +248,11 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
 
 
 def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
-    """Return orders of tied items, as nodes and weights of the Gauss rule.
+    """Return the nodes of a Gauss rule for the mean over the random orders of tied items.
 
-    Each order has a row, a weight, and the numbers of items above under the first system, under the
-    second, and under both.
+    The arrays have an entry for each node: the index of its row in ``cells``, its weight, and the
+    numbers of items that are above the relevant item under the first system, under the second
+    system, and under both.
     """
     nodes = []
     tied = np.column_stack([cells[:, 1].sum(axis=1), cells[:, :, 1].sum(axis=1)])
@@ -252,7 +273,7 @@ def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
 
 @lru_cache(maxsize=4096)
 def _nodes(tied: int, size: int) -> tuple[Floats, Floats]:
-    """Return nodes and weights of a Gauss rule for the mean over 0..``tied`` items above."""
+    """Return nodes and weights of a Gauss rule for the mean over u = 0, 1, ..., ``tied``."""
     nodes, weights, _ = panels([0], [tied + 1], size)
     return nodes, weights / (tied + 1)
 
@@ -260,7 +281,8 @@ def _nodes(tied: int, size: int) -> tuple[Floats, Floats]:
 def _inverted(joint: Floats, differences: Floats, step: Floats) -> float:
     """Return P(sum of the differences of all instances > 0) by Fourier inversion.
 
-    ``joint`` holds the probability of each pair of values of an instance.
+    For each instance and each pair of sampled values, one of each system, ``joint`` holds the
+    probability of the pair, and ``differences`` its weighted difference.
     """
     size = len(joint)
     values, place = np.unique(np.round(differences, 15), return_inverse=True)

@@ -27,12 +27,12 @@ _MOST_INSTANCES = 1e15  # largest number of instances that is reported
 # corrected metrics), _SMOOTH for others.
 _SMOOTH, _UNEVEN = 2.0, 1.2
 _NEAR = 0.02  # the normal approximation of a chance is assumed to have a smaller error than this
-# With few instances, the chance may drop again above the returned m. It is therefore also computed
-# at the next larger m, until the sum of these m reaches _CHECKED, or _SIMULATED if runs are
-# simulated. The time of these computations is proportional to the sum.
+# With few instances, the chance of the true order may be high enough at some m, but too low at a
+# larger m. Larger m are therefore checked too, until their sum reaches _CHECKED (_SIMULATED if runs
+# are simulated). The time of all checks is proportional to this sum.
 _CHECKED, _SIMULATED = 6_000, 600
-# Below _MANY instances, all larger m are checked if m_max times the number of pairs is at most
-# this.
+# Below _MANY instances, the chance is computed at all larger m if m_max times the number of pairs
+# is at most _SHORT.
 _SHORT = 400
 _MANY = 300
 
@@ -154,7 +154,11 @@ def instances_needed(
 
 
 def _instances(difference: float, variance: float, step: float, probability: float) -> int | None:
-    """Return the smallest N with P(Normal(difference - step/N, variance/N) > 0) >= probability."""
+    """Return the smallest number N of instances that shows an order with the given probability.
+
+    The condition is P(Normal(difference - step/N, variance/N) > 0) >= probability. Return None if
+    no N fulfils it, or if N would be too large.
+    """
     if difference <= TIED:
         return None
 
@@ -190,7 +194,10 @@ class _Search:
 
     @cached_property
     def every(self) -> Floats | None:
-        """Means at m = 1, 2, ..., (top, systems); None if each m needs its own computation."""
+        """Expected sampled means at m = 1, 2, ..., ``top``: shape (top, systems).
+
+        None if each m needs its own computation, which takes long.
+        """
         if self.protocol.anew:
             return None
         report = step_of(self.report, 0, 5)
@@ -199,11 +206,14 @@ class _Search:
 
     @cached_property
     def runs(self) -> list[Run]:
-        """One run of each system, for properties that do not depend on m."""
+        """One run of each system at m = 1, for properties that do not depend on m."""
         return [Run(self.metric, ranks, 1, self.protocol) for ranks in self.sets]
 
     def _evaluate(self, m: int, pairs: Iterable[tuple[int, int]]) -> None:
-        """Compute and store the expected mean and its variance at m of all systems in ``pairs``."""
+        """Compute and store the expected sampled mean at m, and its variance over runs.
+
+        This is done for all systems in ``pairs``.
+        """
         missing = sorted({x for pair in pairs for x in pair if (x, m) not in self.knots})
         if missing:
             sets = [self.sets[x] for x in missing]
@@ -233,10 +243,11 @@ class _Search:
         return chance >= self.probability
 
     def surely_from(self, i: int, j: int) -> int:
-        """Return an m from which on runs show i above j surely, at any variance, or ``top`` + 1.
+        """Return an m from which on the chance of i above j suffices, however large the variance.
 
-        A value in 0..1 with mean e has a variance of at most e (1 - e). This bound is concave, so
-        its mean over the instances is at most its value at the mean of e.
+        Return ``top`` + 1 if there is no such m. A value in 0..1 with mean e has a variance of at
+        most e (1 - e). This bound is concave, so its mean over the instances is at most its value
+        at the mean of e.
         """
         if self.every is None or self._few(i, j):
             return self.top + 1
@@ -263,7 +274,8 @@ class _Search:
 
     def descend(self, pairs: Sequence[tuple[int, int]]) -> None:
         """Evaluate ever smaller m for each pair, until the chance of its true order is too low."""
-        # TOPK jumps as m grows, because its cutoff in the sampled list is a whole number.
+        # The mean of TOPK is no smooth function of m, because the cutoff in the sampled list is a
+        # whole number. Its variance must therefore be computed at m that are closer together.
         smooth = not self.protocol.correction.by_rank and self.metric.share is None
         ratio = _SMOOTH if smooth else _UNEVEN
         waiting = {pair: min(self.top, self.surely_from(*pair)) for pair in pairs}
@@ -279,7 +291,10 @@ class _Search:
             self.report(0.2 + 0.5 * (step + 1) / len(ladder))
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Return the m from which on each pair shows its order, if it does at the largest m."""
+        """Return the m from which on runs show the true order of each pair.
+
+        A pair is left out if runs do not show its order at the largest m.
+        """
         least, pairs = {}, self.shown_at_top(pairs)
         self.descend(pairs)
         short = self.top * len(pairs) <= _SHORT
@@ -292,13 +307,17 @@ class _Search:
         return least
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
-        """Check some m above ``start``; return ``start``, or the m after the last failed check."""
+        """Return ``start`` if the chance of i above j suffices at the checked m above ``start``.
+
+        Otherwise, return the m after the last checked m at which the chance is too low. The number
+        of checks is limited in proportion to ``share``.
+        """
         exact = self.metric.on_lattice or (self.runs[i].is_sum and self.runs[j].is_sum)
         budget = share * (_CHECKED if exact else _SIMULATED)
         checked = start
-        # Check a window of m from ``start``. If an m fails, restart after the last m that fails.
-        # The time for a check is proportional to m, so the window ends where the sum of its m
-        # reaches the budget.
+        # Check all m from ``start`` to ``end``. If the chance is too low at some of these m,
+        # restart after the last of them. The time for a check is proportional to m, so ``end`` is
+        # chosen such that the sum of these m is about the budget.
         while True:
             window = max(1.0, np.hypot(start, np.sqrt(2 * budget)) - start)
             end = int(min(start + window, self.top))
@@ -309,7 +328,10 @@ class _Search:
             start, checked = last + 1, end
 
     def _guess(self, i: int, j: int) -> int:
-        """Guess by the normal distribution which m suffices; variances are interpolated."""
+        """Guess from which m on runs show i above j, by the normal distribution.
+
+        The variances are interpolated between the evaluated m.
+        """
         at = np.array(sorted(m for x, m in self.knots if x == i and (j, m) in self.knots))
         differences, variances = np.array([self._gap(i, j, m) for m in at.tolist()]).T
         m = np.arange(int(at[0]), min(self.top, max(int(at[-1]), self.surely_from(i, j))) + 1)

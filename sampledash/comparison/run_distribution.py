@@ -36,29 +36,31 @@ from sampledash.types import Complex, Floats, Ints, blocks
 Law = tuple[Floats, Floats]  # increasing values, and the probability of each value
 FEW = 30  # with fewer instances, the normal approximation is not used
 _MOST = 20_000  # largest number of instances whose hits are convolved exactly
-# Largest number of values of a mean of hits whose distribution is computed.
+# The distribution of a mean of hits is computed exactly if the mean has fewer values than this.
 _LATTICE = 1 << 20
 _TOGETHER = 64  # distributions up to this length are convolved two by two, all pairs at once
 _WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a distribution are dropped
-# Largest number of distinct values in ``_convolved``, and of values before equal values are joined.
+# ``_convolved`` returns None if a sum has more than _SUPPORT distinct values, or more than _JOINED
+# values before equal values are joined.
 _SUPPORT = 5_000
 _JOINED = 500_000
 _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
-# Number of grid points if a sum has too many values for ``_convolved``.
+# If a sum has too many values for ``_convolved``, its distribution is computed on a grid of this
+# many points.
 _CELLS = 1 << 15
 RUNS = 20_000  # number of runs that are simulated if no other method applies
 # Number of draws that take about half a second. If RUNS runs need more than twice as many draws,
 # fewer runs are simulated.
 DRAWS = 4_000_000
-# ``largest_term`` returns NaN if there are more than _LAWS distinct items, and the number of items
-# times the number of values exceeds _WORK.
+# ``largest_term`` returns NaN if there are more than _LAWS distinct relevant items, and the number
+# of items times the number of their possible values exceeds _WORK.
 _LAWS, _WORK = 500, 300_000
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
 # Number of frequencies in a block: exp(i x f) is computed as the product of a factor for the block
 # of f and a factor for the position of f in its block.
 _STEPS = 64
-# ``chance.by_lumps`` needs two groups of values, each no wider than this share of the gap between
-# them.
+# ``chance.by_lumps`` is used if an item's values form two groups, small and large values, each no
+# wider than this share of the gap between the two groups.
 TOP = 0.05
 
 
@@ -68,8 +70,8 @@ class Hits(NamedTuple):
     law: Floats  # P(0, 1, ... hits), a row for each distinct instance: (instances, hits + 1)
     times: Ints  # number of equal instances for which each row of ``law`` stands
     values: Floats  # contribution of 0, 1, ... hits to the mean, shape (hits + 1,)
-    #: Index of each row's instance: among all instances of the rank set, or, if each instance has a
-    #: single relevant item, among the distinct relevant items.
+    #: Index of the instance of each row of ``law``. If each instance has a single relevant item, it
+    #: is the index of this item in ``Run.atoms``.
     instances: Ints
 
 
@@ -88,7 +90,8 @@ class Run:
     ranks: RankSet
     m: int
     protocol: Protocol
-    #: Expected value of each distinct relevant item, without the factor ``metric.scale``, if known.
+    #: Expected sampled value of each distinct relevant item, not multiplied by ``metric.scale``;
+    #: None if it has not been computed.
     means: Floats | None = None
 
     @cached_property
@@ -163,8 +166,8 @@ class Run:
     def half_unit(self) -> float:
         """Half the distance of neighbouring values of the mean, 0 if they are not evenly spaced.
 
-        Unlike ``hit_unit``, this property also covers evenly spaced values whose distance depends
-        on m: means of AUC, which counts items, and of corrected metrics with two values per item.
+        Unlike ``hit_unit``, this property also covers means whose spacing depends on m: means of
+        AUC, and means of corrected metrics that give each relevant item one of two values.
         """
         if not self.whole or self._counts_hits:
             return self.hit_unit
@@ -175,8 +178,9 @@ class Run:
             levels = np.unique(np.round(self.vector, 12)) if self.one_each else ()
             return weight * float(np.ptp(levels)) / 2 if len(levels) == 2 else 0.0
         steps = np.diff(self._vectors(self.atoms.positions))
-        # Values of AUC are evenly spaced if each sampled negative above changes them by the same
-        # amount. Corrected sums over several relevant items are excluded, because they are shifted.
+        # Means of AUC are evenly spaced if each sampled negative above a relevant item changes them
+        # by the same amount. If there are several relevant items, corrected AUC is excluded: the
+        # correction then shifts the values.
         single = self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
         alike = single and np.ptp(steps) <= 1e-12 * np.abs(steps).max()
         return weight * float(np.abs(steps[0, 0])) / 2 if alike else 0.0
@@ -191,12 +195,12 @@ class Run:
         return bool(len(jumps)) and bool(jumps.sum() <= (1 + 2 * TOP) * jumps.max())
 
     def largest_term(self, *, by_draw: bool = True) -> float:
-        """Return the largest change of the mean by one of its independent terms, or NaN.
+        """Return the largest change of the mean by one of its independent terms.
 
         A term is the contribution of an instance. With ``by_draw``, it is the contribution of one
-        drawn negative, if all negatives add the same amount: like a binomial count, a
-        hypergeometric count has the distribution of a sum of independent 0-1 variables. The result
-        is NaN if terms are unknown, or if there are too many distinct items.
+        drawn negative, if all negatives above change the value by the same amount. (Like a binomial
+        count, a hypergeometric count has the distribution of a sum of independent 0-1 variables.)
+        Return NaN if the mean is no sum of independent terms, or has too many distinct terms.
         """
         if not self.is_sum:
             hits = self.hits
@@ -214,20 +218,21 @@ class Run:
 
     @property
     def few(self) -> bool:
-        """Whether there are few enough instances to convolve the hits exactly."""
+        """Whether there are few enough instances to compute the distribution of hits exactly."""
         return self.ranks.n_instances <= _MOST
 
     @property
     def counts_items(self) -> bool:
-        """Whether there are few instances, each with a single item, which hits or misses."""
+        """Whether there are few instances, each with one relevant item, which hits or misses."""
         single = self.few and self.whole and self.ranks.max_relevant == 1
         return single and self._levels(1) is not None
 
     @cached_property
     def hits(self) -> list[Hits] | None:
-        """Distributions of the instances' hits, by number of relevant items.
+        """Distributions of the numbers of hits of instances, by their number of relevant items.
 
-        None if :meth:`_levels` is None, or if counts are fractions.
+        None if relevant items do not simply hit or miss (:meth:`_levels`), or if counts are
+        fractions.
         """
         last = 1 if self.metric.first_only or self.metric.of_others else self.ranks.max_relevant
         levels = self._levels(last) if self.whole else None
@@ -320,10 +325,10 @@ class Run:
             yield at[picked], self.vector, p
 
     def terms(self) -> list[tuple[Floats, Floats, int]]:
-        """Return (values, probabilities, count) of the mean's terms.
+        """Return the independent terms of the mean, as tuples (values, probabilities, count).
 
-        There is a tuple for each distinct best relevant item (:attr:`atoms` of position 1), which
-        occurs ``count`` times.
+        A term is the contribution of the best relevant item of an instance (:attr:`atoms` of
+        position 1). Equal items have one tuple, and ``count`` is their number.
         """
         first = self.atoms.position == 1
         atoms = self.atoms[first]
@@ -337,7 +342,10 @@ class Run:
         return [laws[i] for i in at]
 
     def _terms_of(self, atoms: RankCounts, weights: Floats) -> list[Law]:
-        """Return the distribution of each item's value times its weight, without tiny chances."""
+        """Return the distribution of each item's value times its weight.
+
+        Values with a probability up to _NOTHING are left out.
+        """
         terms: dict[int, Law] = {}
         for some, values, laws in self.item_laws(atoms):
             for i, p in zip(some.tolist(), laws, strict=True):
@@ -365,8 +373,8 @@ class Run:
     def instance_waves(self, order: Ints, frequencies: Floats) -> Complex:
         """Return the characteristic function of each instance's value, (instances, frequencies).
 
-        With several relevant items, items must hit or miss, and all instances must have equal
-        weights.
+        If instances have several relevant items, each item must hit or miss, and all instances must
+        have equal weights.
         """
         if not self.is_sum:
             waves = np.empty((len(order), len(frequencies)), dtype=np.complex128)
@@ -392,9 +400,9 @@ class Run:
 
 
 def law_of_mean(run: Run, stream: int = 0) -> Law | None:
-    """Return the distribution of the mean of one run, or None if this would take too long.
+    """Return the distribution of a run's mean metric, or None if this would take too long.
 
-    ``stream`` is the number of the random stream of simulated runs; each system has another number.
+    ``stream`` is the number of the random stream for simulated runs. Each system needs its own.
     """
     (law,) = exact_laws([run], stream)
     if law is None and run.ranks.n_instances < FEW and run.is_sum:
@@ -403,7 +411,10 @@ def law_of_mean(run: Run, stream: int = 0) -> Law | None:
 
 
 def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
-    """Return the distribution of each run's mean, for one system; None if it takes too long."""
+    """Return the distribution of each run's mean, or None where this would take too long.
+
+    The runs are of one system, and each is evaluated by another metric.
+    """
     ranks, protocol = runs[0].ranks, runs[0].protocol
     laws = [run.law_of_hits() for run in runs]
     if not runs[0].whole:
@@ -432,8 +443,8 @@ def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law |
     ``parts`` holds (values, probabilities, count) for each distinct term, and ``terms`` is the sum
     of all counts.
     """
-    # If the steps between values differ, hardly any sums are equal: the number of distinct sums is
-    # then a binomial coefficient.
+    # If the values are not evenly spaced, hardly any two sums are equal. The number of distinct
+    # sums is then the number of multisets of ``terms`` of the ``most`` values.
     steps = np.diff(np.unique(np.concatenate([support for support, _, _ in parts])))
     most = max(len(support) for support, _, _ in parts)
     apart = len(steps) and np.ptp(steps) > 1e-9 * steps.max()

@@ -7,9 +7,9 @@ contribution v_j of this item and the sum S of the contributions of better items
 
 .. math:: \operatorname{cov}(S, v_j) = \operatorname{cov}_W\bigl(E[S \mid W],\, E[v_j \mid W]\bigr),
 
-and E[S | W] is computed from item to item. The contribution of an untied item is a function of W.
-The contribution of a tied item also depends on the draws from its block of tied items, so E[v_j |
-W] is a mean over these draws.
+and E[S | W] is computed for one relevant item after the other, from the best to the worst. The
+contribution of an untied item is a function of W. The contribution of a tied item also depends on
+the draws from the negatives that are tied with it, so E[v_j | W] is a mean over these draws.
 """
 
 from collections.abc import Sequence
@@ -54,9 +54,10 @@ def moments_of_means(
     protocol: Protocol,
     moments: Sequence[Floats] | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return expected value and variance of each sampled mean metric: (systems, metrics) each.
+    """Return the expected value and the variance of each system's mean of each sampled metric.
 
-    ``moments`` is the result of :func:`moments_of_systems` for all items, if it is known.
+    Both arrays have the shape (systems, metrics). ``moments`` is the result of
+    :func:`moments_of_systems`, if it has been computed before.
     """
     for ranks in sets:
         protocol.check(ranks, m)
@@ -83,9 +84,9 @@ def moments_of_means(
 
 
 def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
-    """Return the variance of each item's exact contribution over the orders of tied items.
+    """Return the variance of each item's value among all negatives, over random orders of ties.
 
-    The factor ``metric.scales`` is left out.
+    The values are not multiplied by ``metric.scales``.
     """
     atoms = as_ranked_by(metric, atoms)
     values = np.zeros(len(atoms))
@@ -98,9 +99,10 @@ def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
 def moments_of_systems(
     metrics: Sequence[Metric], everyone: Sequence[RankCounts], m: int, protocol: Protocol
 ) -> list[Floats]:
-    """Return :func:`atom_moments` of each system's items: (2, metrics, items) each.
+    """Return, for each system, mean and variance of its items' values: (2, metrics, items).
 
-    Equal items of systems with the same fitted correction are evaluated only once.
+    Items that several systems have in common are evaluated only once, by :func:`atom_moments`,
+    if the systems have the same fitted correction.
     """
     result = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
     for x in group_by_candidate_set(metrics):
@@ -121,7 +123,7 @@ def atom_moments(
 ) -> tuple[Floats, Floats]:
     """Return mean and variance of the items' sampled values: (metrics, items) each.
 
-    The factor ``metric.scales`` is left out.
+    The values are not multiplied by ``metric.scales``.
     """
     means, variances = np.zeros((2, len(metrics), len(atoms)))
     full = protocol.design.distinct & (atoms.negatives < m)
@@ -145,9 +147,10 @@ def atom_moments(
 def pair_covariances(
     metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol
 ) -> Floats:
-    """Return, per instance, the summed covariances of its relevant items: (instances, metrics).
+    """Return the sum of the covariances of all pairs of relevant items of each instance.
 
-    Contributions are not multiplied by ``metric.scales``. The sum is 0 if all negatives are drawn.
+    A covariance is that of the items' contributions to a metric, which are not multiplied by
+    ``metric.scales``. The sum is 0 if all negatives are drawn. Shape (instances, metrics).
     """
     rows, atoms = ranks.rows(protocol.ties), ranks.counted(protocol.ties)
     starts = np.flatnonzero(rows.position == 1)
@@ -168,7 +171,8 @@ def pair_covariances(
     for part in blocks(len(longest), CHUNK, vectors[0].size):
         chosen = longest[part]
         first, size = starts[chosen], rows.relevant[starts[chosen]]
-        # Expected sum of the better items' contributions, given the draws above the current item.
+        # Expected sum of the contributions of all better relevant items, given the number of drawn
+        # negatives above the current relevant item.
         sums = np.zeros((len(chosen), *vectors.shape[1:]))
         for j in range(1, int(size[0])):
             # Rows of the next worse relevant items, if an instance has more than j relevant items.
@@ -177,8 +181,8 @@ def pair_covariances(
             tied = rows.tied[at - 1] > 0
             sums[~tied] += vectors[j - 1]
             if np.any(tied):
-                # For tied items, first take means given the number of draws that are above the
-                # item or tied with it.
+                # If the item is tied, first take means given the number of drawn negatives that are
+                # above the item or tied with it.
                 upper = rows[at[tied] - 1]
                 block = replace(upper, negatives=upper.above + upper.tied)
                 sums[tied] = conditional_means(scheme, upper.above, block.negatives, sums[tied])
@@ -200,11 +204,11 @@ def pair_covariances(
 def _tied_means(
     protocol: Protocol, m: int, atoms: RankCounts, vector: Floats, *, beyond: bool = False
 ) -> Floats:
-    """Return the expected ``vector[s]`` of each item with s draws above: (items, m + 1, metrics).
+    """Return each item's expected value, given the number t of draws: (items, m + 1, metrics).
 
-    Entry t is for t draws from the negatives in ``atoms``. With ``beyond``, entry t is for m - t
-    draws from these negatives; the other t draws are above all these negatives, and s counts them
-    too.
+    Of t draws from the item's negatives in ``atoms``, s are above the item, which then has the
+    value ``vector[s]``. With ``beyond``, only m - t draws are from these negatives; the other t
+    draws are above all these negatives, and s counts them too.
     """
     law = np.zeros((len(atoms), m + 1))
     result = np.zeros((len(atoms), *vector.shape))

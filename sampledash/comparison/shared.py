@@ -40,14 +40,16 @@ from sampledash.rank_sets import RankSet
 from sampledash.sampling import pmf
 from sampledash.types import Floats, Ints
 
-# Half the normal density at 0. Bounds on the chance of an order are widened by this number times
-# the largest effect of one sampled value on a mean, in standard deviations: about half of P(tie).
+# The normal distribution ignores that means can be tied. Bounds on P(X > Y) are therefore widened
+# by about half of P(X = Y): this number (half the normal density at 0) times the largest effect of
+# one sampled value on a mean, in standard deviations of the difference.
 _WIDER = 0.2
 # A sampled count is the number of sampled negatives above a relevant item.
 _NOTHING = 1e-20  # sampled counts with a smaller probability are left out of a covariance
 _CACHE = 1 << 15  # number of probabilities that are processed together, so that they stay in cache
-# To save time, the smallest covariances are not computed, but only bounded (Cauchy-Schwarz), as
-# long as the sum of the bounds is at most this share of the sum of the variances of both means.
+# To save time, the covariance of the two systems' values of an instance is not computed where it is
+# small, but bounded by the inequality of Cauchy-Schwarz. The sum of these bounds is at most this
+# share of the sum of the variances of both mean metrics.
 _NEGLIGIBLE = 1e-3
 
 
@@ -80,22 +82,24 @@ def probability_if_shared(
     Ranks determine the distribution of each system, but not the dependence between two systems, for
     which the ranked lists would be needed. Shared negatives usually help, because a draw tends to
     affect both systems alike. ``high`` is the chance if, for each relevant item, the negatives
-    above under one system include those above under the other; ``low`` if these sets overlap as
-    little as possible (vice versa if the sampled order is wrong). From 30 instances on, the
-    difference is taken as normal, with its variance in both cases. This variance is exact if there
-    are no ties and values decrease with the sampled rank (uncorrected, rank estimate, CLS); else it
-    is a bound. The normal distribution ignores skewness, and ties of means: therefore both bounds
-    are widened by 0.2 times the effect of one sampled value on a mean, in standard deviations of
-    the difference (up to 2,000 rows; one relevant item per instance, a metric of the best item, or
-    items that only hit or miss). In 300 random pairs of 30 to 200 instances, no simulated chance
-    was outside. Tied items have independent random orders in the systems. Below 30 instances, the
-    bounds of Makarov and Cantelli are used, which hold for any dependence.
+    above under one system include those above under the other. ``low`` is the chance if these sets
+    overlap as little as possible. (If the sampled order is wrong, it is the other way round.)
 
-    With the overlap of a pair, ``low`` equals ``high`` if its instances have one relevant item (up
-    to 1,000 different values, or below 30 instances), or items only hit or miss. Otherwise the
-    variance of the difference is exact, and the bounds allow for its unknown skewness; below 30
-    instances they are those from the ranks. In 200 random pairs of score matrices, no share of
-    20,000 runs was more than 4 standard errors outside.
+    From 30 instances on, the difference of the means is taken as normal, with the variance that it
+    has in each of these two cases. The variance is exact if there are no ties and values decrease
+    with the sampled rank (uncorrected, rank estimate, CLS); otherwise it is a bound. The normal
+    distribution ignores skewness, and ties of means. Both bounds are therefore widened by 0.2 times
+    the effect of one sampled value on a mean, in standard deviations of the difference (up to 2,000
+    rows; one relevant item per instance, a metric of the best item, or items that only hit or
+    miss). In 300 random pairs of 30 to 200 instances, no simulated chance was outside the bounds.
+    Tied items have independent random orders in the systems. Below 30 instances, the bounds of
+    Makarov and Cantelli are used, which hold for any dependence.
+
+    If the overlap of a pair is given, ``low`` equals ``high`` if its instances have one relevant
+    item (up to 1,000 different values, or below 30 instances), or if items only hit or miss.
+    Otherwise the variance of the difference is exact, and the bounds allow for its unknown
+    skewness; below 30 instances, the bounds without an overlap are used. In 200 random pairs of
+    score matrices, no share of 20,000 runs was more than 4 standard errors outside the bounds.
 
     References
     ----------
@@ -115,7 +119,11 @@ def probability_if_shared(
 def _by_pair(
     overlaps: Sequence[Overlap], sets: Sequence[RankSet], protocol: Protocol
 ) -> dict[frozenset[str], Overlap]:
-    """Return the overlaps by the names of their two systems; raise ValueError for a wrong one."""
+    """Return a map from the names of two systems to their overlap.
+
+    Raise ValueError if a system of an overlap is not in ``sets``, or if negatives are not drawn
+    uniformly.
+    """
     known = {}
     for overlap in () if overlaps == () else checks.several("overlaps", overlaps, "overlap"):
         checks.of_kind("overlaps", overlap, Overlap, "Overlap", "make one with sampledash.overlaps")
@@ -145,7 +153,8 @@ def _bounds(
     back = np.argsort(first.order)
     weight = (first.weights * shares)[back] / shares.sum() ** 2
     apart = (first.variance + second.variance)[back]
-    # Upper bounds on the absolute covariances of the two values of each instance (Cauchy-Schwarz).
+    # Cauchy-Schwarz: upper bounds on the absolute covariance of the two systems' values of each
+    # instance.
     limit = np.sqrt(first.variance * second.variance)[back]
     matters = np.ones(len(weight), dtype=bool)
     smallest = np.argsort(limit * weight)
@@ -192,7 +201,7 @@ def _any_coupling(
 
 
 def makarov(first: Law, second: Law) -> tuple[float, float]:
-    """Return bounds on P(X > Y) for any dependence, given both distributions."""
+    """Return bounds on P(X > Y) for X ~ ``first`` and Y ~ ``second``, whatever their dependence."""
     x, y = first[0], second[0] + TIED  # X > Y means that X exceeds Y by more than TIED
     points = np.concatenate([x, y])
 
@@ -201,7 +210,8 @@ def makarov(first: Law, second: Law) -> tuple[float, float]:
         place = np.searchsorted(values, points, side="right" if side == "<=" else "left")
         return np.asarray(total[place])
 
-    # X > z >= Y implies X > Y, so P(X > Y) >= P(Y <= z) - P(X <= z); likewise for X <= z <= Y.
+    # For every number z, X > z >= Y implies X > Y, so P(X > Y) >= P(Y <= z) - P(X <= z). Likewise,
+    # X <= z <= Y implies that X is not above Y.
     low = float(np.max(up_to(second, y, "<=") - up_to(first, x, "<=")))
     high = 1 - float(np.max(up_to(first, x, "<=") - up_to(second, y, "<")))
     return low, high
@@ -210,10 +220,11 @@ def makarov(first: Law, second: Law) -> tuple[float, float]:
 def covariance_bounds(
     first: Run, second: Run, wanted: NDArray[np.bool_] | None = None
 ) -> tuple[Floats, Floats]:
-    """Return bounds on the covariance of both systems' values, for each instance of ``first``.
+    """Return bounds on the covariance of two systems' sampled values of each instance.
 
-    Instances that are not ``wanted`` get 0. A corrected value is the sum of a rising and a falling
-    function of the sampled rank, whose covariances are bounded separately.
+    Instances are in the order of ``first``; those that are not ``wanted`` get 0. A corrected value
+    is the sum of a rising and a falling function of the sampled rank, whose covariances are bounded
+    separately.
     """
     metric, m, protocol = first.metric, first.m, first.protocol
     protocol.require_fixed(first.ranks.system)
@@ -242,7 +253,10 @@ def covariance_bounds(
 
 
 def _aligned(first: Run, second: Run) -> tuple[RankCounts, RankCounts]:
-    """Return both systems' items in the first's order; ValueError if instances do not match."""
+    """Return the relevant items of both systems, in the instance order of ``first``.
+
+    Raise ValueError if the systems do not rank the same instances among equally many negatives.
+    """
     at = match_instances(first.ranks, second.ranks, first.protocol)
     items, there = (x.ranks.rows(x.protocol.ties) for x in (first, second))
     if at is not None:
@@ -262,7 +276,11 @@ def _aligned(first: Run, second: Run) -> tuple[RankCounts, RankCounts]:
 def _item_bounds(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return bounds on the covariance of an item's values under two systems: (rows,) each."""
+    """Return lower and upper bounds on the covariances of sampled values: (rows,) each.
+
+    A covariance is that of a relevant item under the first system (a row of ``left``) and a
+    relevant item of the same instance under the second system (the same row of ``right``).
+    """
     above, below = protocol.weights(left)
     other, rest = protocol.weights(right)
     distinct, inverse = unique_rows([above, below, other, rest, left.tied, right.tied])
@@ -282,8 +300,9 @@ def _item_bounds(
 
     for result, inside, sets, h in (
         (largest, a[free] <= b[free], (b, below_b), g),
-        # At the smallest overlap, the items above under the first and *below* under the second
-        # system are nested sets. As a function of the number below, m - t, g is reversed.
+        # At the smallest overlap, the items above under the first system contain, or are contained
+        # in, the items *below* under the second system. The number of drawn items in the latter set
+        # is m - t, so the values of g are in reverse order.
         (smallest, a[free] <= below_b[free], (below_b, b), g[::-1]),
     ):
         yes, no = np.flatnonzero(inside), np.flatnonzero(~inside)
@@ -304,12 +323,13 @@ def nested_covariances(
     first: Floats,
     second: Floats,
 ) -> Floats:
-    """Return covariances of functions of the counts in two nested sets of items: (pairs, c, d).
+    """Return covariances of functions of the numbers of drawn items in two sets: (pairs, c, d).
 
-    For each pair of sets, ``inner``, ``outer`` and ``outside`` are the numbers of items (or
-    weights) in the smaller set, in the larger set, and outside the larger set. ``first`` (m + 1, c)
-    and ``second`` (m + 1, d) are the values of the functions at the counts 0..m in the smaller and
-    in the larger set.
+    One set contains the other. For each pair of sets, ``inner``, ``outer`` and ``outside`` are the
+    numbers of items (or their sampling weights) in the smaller set, in the larger set, and outside
+    the larger set. ``first`` holds the values of c functions of the number of drawn items in the
+    smaller set, 0..m: (m + 1, c). ``second`` holds d functions of that in the larger set: (m + 1,
+    d).
     """
     if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= STRAIGHT:
         # The functions are linear, as for AUC, so the covariance has a closed form.
@@ -343,7 +363,10 @@ def nested_covariances(
 
 
 def _distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
-    """Return :func:`pmf` of all rows, (rows, m + 1); equal rows are computed only once."""
+    """Return the distribution of the number of drawn items above, (rows, m + 1), by :func:`pmf`.
+
+    Equal rows of ``above`` and ``below`` are computed only once.
+    """
     first, inverse = unique_rows([above, below])
     return pmf(scheme, m, above[first], below[first])[inverse]
 
@@ -357,9 +380,10 @@ def _parts(vector: Floats) -> Floats:
 def _coupled(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return the Fréchet-Hoeffding bounds of the covariance of an item's two values.
+    """Return the Fréchet-Hoeffding bounds on the covariance of two items' sampled values, per row.
 
-    Values are coupled in opposite order (lower bound) and in the same order (upper bound).
+    The covariance is smallest if large values of an item in ``left`` occur together with small
+    values of the item in ``right``, and largest if they occur together with large values.
     """
     size = m + 1
     laws = []

@@ -25,11 +25,11 @@ from sampledash.rank_counts import unique_rows
 from sampledash.rank_sets import RankSet, Ties, first_items
 from sampledash.types import Floats, Ints, Progress
 
-# ``flip_test`` tries all possible swaps if at most this many instances have a difference.
+# ``flip_test`` tries all possible swaps if the two systems differ on at most this many instances.
 _ENUMERATED = 20
 _BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
-# To draw the count of a group of equal instances takes about as long as to draw this many
-# instances.
+# Equal instances can be drawn together, as a random count. One such count takes about as long as
+# drawing this many single instances.
 _GROUPED = 12
 # ``swap_test`` uses a normal distribution instead of random permutations if there are at least
 # _MANY instances, with more than _DISTINCT different pairs of value and weight.
@@ -91,10 +91,14 @@ def significance(
     in random instances. If at most 20 instances have a difference, all swaps are enumerated. If all
     differences have the same size, as with Recall of one item, this is the exact binomial (sign)
     test. Otherwise p = (1 + random swaps with at least the observed difference) / (1 + resamples),
-    never 0. The interval resamples the same instances for both systems. For other systems,
-    instances are permuted between the two, and resampled separately; from 5,000 instances and 65
-    distinct values on, the permutation distribution is taken as normal. If all differences are
-    equal, so are all resamples: the interval is then that of :func:`~sampledash.mean_of_sample`.
+    never 0. The interval resamples the same instances for both systems.
+
+    For systems that rank different instances, the test permutes the instances between the two
+    systems, and the interval resamples the instances of each system separately. From 5,000
+    instances and 65 distinct values on, the permutation distribution is taken as normal.
+
+    If all resamples have the same difference, the interval is that of
+    :func:`~sampledash.mean_of_sample`.
 
     A small p means that other users of the same kind would probably show this order too. It does
     not mean that a sampled metric shows this order.
@@ -121,7 +125,8 @@ def significance(
     rows = []
     for done, (i, j, truth) in enumerate(pairs):
         (g, first), (h, second) = home[i], home[j]
-        # Systems of a group have the same resamples; those of different groups are independent.
+        # Systems of a group rank the same instances, and get the same resamples of these instances.
+        # Resamples of different groups are independent.
         draws = resampled[g][:, first] - resampled[h][:, second]
         if g == h:
             p = flipped[g][min(first, second), max(first, second)]
@@ -150,13 +155,14 @@ def interval_of_sample(
 ) -> Interval:
     """Return a confidence interval for the mean over ``total`` instances, from a random sample.
 
-    Values lie in 0..``best``, or are paired differences of such values. ``off`` holds the
-    deviations of the sampled values from their mean ``value``, with ``counts``. To these instances,
-    z^2 artificial instances (z is the normal quantile) are added, half at each end of the range of
-    values, so that equal values still give an interval: Agresti & Coull, Approximate is better than
-    "exact", The American Statistician 1998; for differences of pairs, Agresti & Min, Statistics in
-    Medicine 2005. The result combines the known mean of the sample with an estimate of the mean
-    over the instances that were not sampled.
+    The sample has the values ``value + off``, each as often as ``counts`` says; ``value`` is their
+    mean. A value lies in 0..``best``. If ``paired``, it is a difference of two such values.
+
+    Before the variance is computed, z^2 artificial instances (z is the normal quantile) are added
+    to the sample, half at each end of the range of values. Equal values therefore still give an
+    interval of positive length: Agresti & Coull, Approximate is better than "exact", The American
+    Statistician 1998; for paired differences, Agresti & Min, Statistics in Medicine 2005. The mean
+    over the sampled instances is known, so only the other instances widen the interval.
     """
     seen, sizes = best, np.abs(off + value)
     if paired and np.any(sizes > TIED):
@@ -167,7 +173,8 @@ def interval_of_sample(
     variance = float(counts @ (off - shift) ** 2 + z2 / 2 * np.sum((far - shift) ** 2)) / more
     reach = float(np.sqrt(z2 * variance * rest * (rest / more + 1 / total)))
     ends = value + rest * shift + np.array([-reach, reach])
-    # The values of instances that were not sampled are in 0..``best``, which limits the mean.
+    # The mean is limited, because instances that were not sampled have values in 0..``best``, or in
+    # -``best``..``best`` if they are paired differences.
     bounds = value + rest * (np.array([-best * paired, best]) - value)
     return Interval(*np.clip(ends, *bounds).tolist())
 
@@ -225,12 +232,12 @@ class Group:
 
     members: Sequence[int]  # indices of the systems
     values: Floats  # exact metric of an instance of the entry, shape (systems, D)
-    weights: Floats  # weight in the mean of a single instance of the entry, shape (D,)
+    weights: Floats  # weight of each instance of the entry in the mean metric, shape (D,)
     counts: Ints  # number of instances of the entry, shape (D,)
 
     @property
     def weighted(self) -> Floats:
-        """Exact metric of each entry times the weight of a single instance: (systems, D)."""
+        """Exact metrics times ``weights``: (systems, D)."""
         return self.values * self.weights
 
     def reduced(self) -> Group:
@@ -260,7 +267,8 @@ def flip_test(group: Group, first: int, second: int) -> float | None:
     if total > _ENUMERATED:
         return None
     sums = np.zeros(1)
-    # The first difference keeps its sign: all other sums are the negatives of these sums.
+    # The first difference keeps its sign. With the opposite sign, the sums would only be the
+    # negatives of these sums.
     for size in np.repeat(sizes, counts)[1:]:
         sums = np.concatenate([sums - size, sums + size])
     whole = sums + np.repeat(sizes, counts)[0]
@@ -307,7 +315,7 @@ def flip_tests(
 def _in_blocks(
     draw: Callable[[int], Floats], resamples: int, size: int, report: Progress
 ) -> Floats:
-    """Return ``resamples`` rows of ``draw``, each of which takes ``size`` random numbers."""
+    """Return ``resamples`` rows that ``draw`` draws in blocks; a row takes ``size`` numbers."""
     step = max(1, _BLOCK // size)
     blocks = []
     for start in range(0, resamples, step):
@@ -359,9 +367,9 @@ def swap_test(
     excess = weight * (value - centre)  # its sum over all instances of both systems is 0
 
     def statistic(sums: ArrayLike, share: ArrayLike) -> Floats:
-        """Return the difference of means, given two sums over the instances of the left system.
+        """Return the difference of the two systems' means, for given instances of the left system.
 
-        ``sums`` are sums of ``excess``, and ``share`` the shares of the total weight.
+        ``sums`` is the sum of ``excess`` over these instances, and ``share`` their total weight.
         """
         x, part = np.asarray(sums, dtype=np.float64), np.asarray(share, dtype=np.float64)
         return np.asarray(x / part + x / (mass - part))

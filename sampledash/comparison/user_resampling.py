@@ -23,7 +23,7 @@ from sampledash.types import Complex, Floats, Ints
 # The normal distribution is used if no value of one instance can change a mean by more than this
 # many standard deviations of the difference of the two means.
 _ROUGH = 0.03
-_INSTANCES = 2_000  # the distributions of the sampled values of this many rows fit in memory
+_INSTANCES = 2_000  # with more rows, the distributions of their values may not fit in memory
 
 
 def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
@@ -110,7 +110,7 @@ class Sampled:
     order: Ints
     mean: Floats  # expected sampled value of each instance that the entry stands for, shape (D,)
     variance: Floats  # variance of this sampled value over the draws of negatives, shape (D,)
-    #: Weight that each instance that the entry stands for has in the mean over all instances: (D,).
+    #: Weight of each instance of the entry in the mean over all instances, shape (D,).
     weights: Floats
     counts: Floats  # number of instances that the entry stands for, shape (D,)
 
@@ -142,7 +142,10 @@ class Sampled:
 def sampled_values(
     metric: Metric, sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> list[Sampled]:
-    """Return the sampled values of each system; matching systems have a common order."""
+    """Return the sampled values of each system.
+
+    Systems that rank the same instances have the same order of instances.
+    """
     values: dict[int, Sampled] = {}
     for number, group in enumerate(paired_groups(sets, protocol)):
         for i, at in group:

@@ -33,7 +33,8 @@ State = Literal["right", "wrong", "undecided", "tied"]
 # A pair is right if the chance of its true order is at least CONFIDENT, and wrong if this chance is
 # at most 1 - CONFIDENT.
 CONFIDENT = 0.95
-# For sampling by class, each m takes long: number of m to evaluate, and usual largest m.
+# If items have classes of sampling weight, the evaluation of each m takes long. Only _FEW values of
+# m are then evaluated, usually up to _FAR.
 _FEW, _FAR = 8, 200
 
 
@@ -67,7 +68,8 @@ def verdict_at_m(
 ) -> dict[str, list[Any]]:
     """Return the columns of :func:`verdict` at one m, from the orders over all m.
 
-    ``exact``: the exact means, if they are known. ``right_from`` is None where there is no such m.
+    ``exact`` holds the exact means, if they have been computed before. ``right_from``, the m from
+    which on a pair is right, is None if the pair is not right at the largest m.
     """
     sampled = over_m.at(m)
     if sampled is None:
@@ -126,14 +128,17 @@ def ladder(m_max: int, m: int, protocol: Protocol) -> list[int]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The verdict at one m. For every metric, pairs are numbered as in ``ends``."""
+    """The verdict on all pairs of systems at one m, for every metric.
+
+    A pair is given by its number: its index in ``ends``.
+    """
 
     metrics: tuple[Metric, ...]
     sets: tuple[RankSet, ...]
     m: int
     protocol: Protocol
     orders: order.Orders
-    exact: Floats  # exact means, (systems, metrics)
+    exact: Floats  # mean metrics on all items, without sampling: (systems, metrics)
     columns: dict[str, list[Any]]  # the verdict at m: each column lists all pairs, metric by metric
     source: str  # name of the example or of the file that holds the ranks
     python: str  # Python expression that reads the ranks, after ``import sampledash as sd``
@@ -184,7 +189,7 @@ class Pairs:
 
     @property
     def pairs(self) -> int:
-        """Number of pairs."""
+        """Number of pairs of systems."""
         return len(self.ends)
 
     @cached_property
@@ -224,7 +229,7 @@ class Pairs:
 
     @cached_property
     def ahead(self) -> Floats:
-        """Expected difference of the sampled means of a pair at m: better minus worse system."""
+        """Expected sampled mean of the better system of each pair, minus that of the worse."""
         return self._by_metric(self.columns["sampled"])
 
     @cached_property
@@ -258,14 +263,18 @@ class Pairs:
         ]
 
     def last_right(self, x: int) -> float:
-        """Return the smallest m from which all pairs stay right.
+        """Return the smallest m from which all pairs stay right by metric number x.
 
         Return infinity if there is no such m, and 0 if all pairs are tied.
         """
         return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
 
     def worst_pair(self, x: int) -> int:
-        """Return the worst pair of metric x: by state, then by ``rights``, then by chance."""
+        """Return the number of the worst pair by metric number x.
+
+        Pairs are compared by their state, then by the m from which on they are right (larger is
+        worse), and then by the chance that a run shows their true order (smaller is worse).
+        """
         chance = np.nan_to_num(self.chances[x], nan=1.0)
         return int(np.lexsort((chance, -self.rights[x], self.states[x]))[0])
 
@@ -273,7 +282,8 @@ class Pairs:
         """Return the ``most`` worst pairs over all metrics, worst first.
 
         Pairs are compared by their worst state, then by the number of metrics with this state, then
-        by ``rights`` (larger is worse), and then by chance (smaller is worse).
+        by the m from which on they are right (larger is worse), and then by the chance that a run
+        shows their true order (smaller is worse).
         """
         state = self.states.min(axis=0)
         many = (self.states == state).sum(axis=0)
