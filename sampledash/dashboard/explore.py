@@ -93,7 +93,7 @@ def _answer() -> None:
 
 
 def _below(result: Result) -> None:
-    """Draw the details below the answer."""
+    """Draw the part of the page below the pictures: explanation, download and tabs."""
     page.why(lambda: _why(result))
     page.download("Download data", result.csv, "sampledash-explore.csv", "text/csv")
     page.tabs(dict(zip(TABS, (_one_draw, _law, _family), strict=True)), "tab", result)
@@ -102,8 +102,8 @@ def _below(result: Result) -> None:
 def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[live.Follows]:
     """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and r.
 
-    ``pinned`` identifies the pictures in ``before``. While the reader drags the slider of n, the
-    axis of the ranks still ends at the old n.
+    ``before`` holds pictures of pinned settings; ``pinned`` identifies these in a cache key. While
+    the reader drags the slider of n, the axis of the ranks still ends at the old n.
     """
     now, rank, distinct = state.current(), q.rank, q.sampling.design.distinct
     most = min(LIVE, now.n - 1) if distinct else LIVE
@@ -140,7 +140,7 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
 
 
 def _controls() -> sliders.Bar:
-    """Draw the bar, with the choice of the metric in the sentence; return the bar."""
+    """Draw and return the bar of sliders, with the choice of the metric of the page's sentence."""
     numbers = ("m", "n", "k", "rank") if sliders.uses_cutoff() else ("m", "n", "rank")
     bar = sliders.bar(*numbers, sets=choices.CATALOGUE, defaults=DEFAULTS)
     if len(chips := state.current().chips) > 1:
@@ -152,7 +152,7 @@ def _controls() -> sliders.Bar:
 
 
 def _check() -> Question:
-    """Return the settings as a question; raise a ValueError if a setting is invalid."""
+    """Return the settings as a Question; raise a ValueError if a setting is invalid."""
     settings = state.current()
     sampling, metrics = settings.drawn(), settings.metrics
     m, by_class = sampling.m, sampling.design.by_class is not None

@@ -1,4 +1,4 @@
-"""Compute and write the verdict on rank sets, for the Consistency page and the Lab."""
+"""Compute and write the verdict whether sampled metrics order systems as exact metrics do."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -36,7 +36,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 def answered(source: Source, key: str) -> tuple[Result | None, page.Problem | None]:
-    """Return the verdict on ranks with the current settings, and the problem, if there is one."""
+    """Return the verdict on ranks with the current settings, and a Problem or None."""
     question, explain = partial(check, source), partial(_explain, source)
     return page.answer(
         key, question, compute, lambda x: words.say.looking(x.protocol.correction), explain
@@ -49,13 +49,13 @@ def several(sets: Sequence[RankSet]) -> bool:
 
 
 def locked_n(source: Source) -> tuple[int, str]:
-    """Return the largest n of the data, and a short text for the range of n."""
+    """Return the largest n of the data, and a text that shows the range of n."""
     n = np.concatenate([x.n for x in source.sets])
     return int(n.max()), f"{span(n.min(), n.max())}, from the data"
 
 
 def chosen_metrics() -> tuple[Metric, ...]:
-    """Return the metrics that the reader chose, at the shared cutoff and the additional cutoffs.
+    """Return the metrics that the reader chose, with the cutoff k and additional cutoffs.
 
     Raises a ValueError if no metric is chosen.
     """
@@ -72,7 +72,7 @@ def chosen_metrics() -> tuple[Metric, ...]:
 
 
 def check(source: Source) -> Question:
-    """Return the settings as a question; raise a ValueError if a setting is invalid."""
+    """Return ranks and settings as a Question; raise a ValueError if a setting is invalid."""
     settings, metrics = state.current(), chosen_metrics()
     chosen = usable(state.value("correction", DEFAULTS), settings.gamma)
     options: Options = {"scheme": settings.scheme, "correction": chosen}
@@ -100,7 +100,7 @@ def check(source: Source) -> Question:
 
 
 def anew() -> bool:
-    """Whether each m needs its own computation, such as the fit of a correction."""
+    """Whether a change of m needs a slow computation, such as a new fit of the correction."""
     return labelled(state.value("correction", DEFAULTS), 1.0).kind.fitted or _design().anew
 
 
@@ -162,7 +162,7 @@ def say(result: Result, x: int, *, dim: bool = False) -> None:
 
 
 def verdict(result: Result, x: int) -> tuple[str, str, str]:
-    """Return the worst verdict on any pair by metric number ``x``, with its icon and colour."""
+    """Return the worst verdict on a pair of systems by metric number ``x``, its icon and colour."""
     word = CODES[result.states[x].min()]
     icon, color, _ = words.STATES[word]
     return word, icon, color

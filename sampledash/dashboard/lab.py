@@ -61,7 +61,7 @@ _ROLES = {"user": "Users", "item": "Items", "rating": "Ratings", "time": "Time"}
 _KEPT: dict[str, Any] = {"persist_state": "session", "width": 140}
 _OFTEN = 0.1  # seconds between two updates of the progress bars
 _MOST_LINES = 6  # largest number of systems in the slope chart
-_LONGEST = 11  # longer names of systems are cut
+_LONGEST = 11  # largest number of characters of a system's name; longer names are cut
 
 
 def show() -> None:
@@ -93,7 +93,7 @@ def show() -> None:
 
 
 def _kept(key: str, make: Callable[[], T]) -> T | None:
-    """Return the result of ``make``; if ``make`` fails, show why and return its last result."""
+    """Return the result of ``make``; if ``make`` fails, draw the error, return the last result."""
     try:
         st.session_state[key] = make()
     except ValueError as error:
@@ -184,7 +184,7 @@ def _read(file: Upload) -> Interactions:
 
 
 def _columns(ident: str, opened: OpenedInteractions | None) -> None:
-    """Draw the choice of columns; if the file cannot be read, the reader types their names."""
+    """Draw the choice of columns; if the file cannot be read, the reader types column names."""
     known: dict[str, tuple[str, ...]] = st.session_state.setdefault("_lab_columns", {})
     if opened is not None:
         known[ident] = opened.columns
@@ -458,7 +458,7 @@ def _designs(source: Source | None, answer: tuple[Result, int] | None, _: lab.Se
 
 
 def _sweeps(setup: lab.Setup) -> None:
-    """Draw the sweep of a hyperparameter of AllRank-Regression: ATOP, Recall and RMSE over it."""
+    """Draw ATOP, Recall and RMSE of AllRank-Regression against one of its hyperparameters."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         knob = page.segments("Knob", lab.SWEEPS, "sweep", help=words.TEXTS["sweep"])
         key = setup.key(knob)

@@ -39,7 +39,7 @@ def show() -> None:
         number = _way()
         lesson = lessons.words(number)
         asked = st.container()
-        # Choices and reply are side by side if there is room, so that the picture below is visible.
+        # The possible answers and the reply are side by side, so that the picture below is visible.
         with st.container(horizontal=True, vertical_alignment="center", key="answer"):
             chosen = _guess(number, lesson)
         with asked:
@@ -56,7 +56,7 @@ def _head(number: int, lesson: Lesson, *, revealed: bool, present: bool) -> None
         st.markdown(unbroken(f"{lesson.setup} **{lesson.question}**"))
         return
     st.markdown(f"### {number}. {unbroken(lesson.question)}")
-    if not revealed:  # after the answer, a projector has room only for question and picture
+    if not revealed:  # after the answer, a projected page shows only question and picture
         st.markdown(unbroken(lesson.setup))
 
 
@@ -81,7 +81,7 @@ def _step(by: int) -> None:
 
 
 def _guess(number: int, lesson: Lesson) -> Choice | None:
-    """Draw the possible answers; write whether the chosen answer is right, and why; return it."""
+    """Draw the possible answers; return the chosen answer after writing whether it is right."""
     choices = {choice.text: choice for choice in lesson.choices}
     chosen = st.pills("Your answer", list(choices), key=f"guess{number}", wrap=True, **_CHOICE)
     answer = choices.get(chosen or "")
@@ -139,7 +139,7 @@ def _offer(view: str, ask: str, m_values: Sequence[int], answer: Answer) -> None
 
 
 def _link(link: Link) -> None:
-    """Draw a link to another page, whose address holds the shared settings and the link's query."""
+    """Draw a link to another page, with the link's query and the default n, m, k and scheme."""
     shared = {key: str(state.DEFAULTS[key]) for key in _SHARED}
     page.link(link.page, link.label, ":material/arrow_outward:", {**shared, **link.query})
 

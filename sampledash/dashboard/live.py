@@ -8,8 +8,9 @@ takes a hundred. When the reader releases the slider, the page runs as usual, an
 the new value. The pages also work without frames: ``live.js`` asks for frames only when the request
 cannot make the page lose a change of a setting.
 
-A change of a setting reruns only the answer. The details below the answer are then dimmed. They are
-drawn anew once they are visible, or once the pointer or the focus is on them.
+A change of a setting reruns only the upper part of the page, the *answer*. The details below the
+answer are then dimmed. They are drawn anew once they are visible, or once the pointer or the focus
+is on them.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -54,7 +55,10 @@ def frame(
     numbers: Iterable[tuple[str, str, str]],
     styles: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Frame:
-    """Return a frame with pictures, the headline ``sentence`` (or its parts), and numbers."""
+    """Return a frame from pictures, the headline ``sentence`` (or its parts), and numbers.
+
+    A number has a label, a value and a meaning; the frame holds only its value.
+    """
     whole = unbroken(sentence) if isinstance(sentence, str) else list(map(unbroken, sentence))
     texts: dict[str, Sequence[str | Sequence[str]]] = {
         ".st-key-headline [data-heading-text]": [whole],
@@ -65,7 +69,7 @@ def frame(
 
 @dataclass(frozen=True)
 class Follows:
-    """The frames for the slider that sets one number.
+    """The frames (page content at each step) of a slider.
 
     Parameters
     ----------
@@ -108,7 +112,7 @@ class Follows:
 
 
 def listen() -> None:
-    """Draw the component that reports when the reader looks at the details below the answer.
+    """Draw the component that reports when the reader looks at the lower part of the page.
 
     The browser sends simultaneous events in one message, which can name only one fragment. This
     component is outside of all fragments. If its report shares a message with a change of a
@@ -119,7 +123,7 @@ def listen() -> None:
 
 @st.fragment
 def below(draw: Callable[[Any], None]) -> None:
-    """Draw the details below the answer, for the result that was last passed to :func:`follow`."""
+    """Draw the lower part of the page, for the result that was last passed to :func:`follow`."""
     number, shown, _ = st.session_state[_SHOWN]
     with st.container(key=_BELOW):
         if shown is not None:
@@ -128,11 +132,11 @@ def below(draw: Callable[[Any], None]) -> None:
 
 
 def follow(shown: object = None, every: Sequence[Follows] = (), answers: Hashable = None) -> None:
-    """Let pictures follow the sliders, and let the details below use the result ``shown``, if any.
+    """Let pictures follow dragged sliders, and let the details below use the result ``shown``.
 
     Call this function in the fragment of the sliders, because a change of a slider and a request
-    for frames may arrive in one message. ``answers`` identifies the result: as long as it is the
-    same, the details below stay up to date, for example in a run that only sends frames.
+    for frames may arrive in one message. ``answers`` identifies the result: while ``answers`` is
+    the same, the details below stay up to date, for example in a run that only sends frames.
     """
     number, before = st.session_state.get(_SHOWN, (0, None, None))[0::2]
     number += answers is None or answers != before
@@ -190,7 +194,7 @@ def thinned(x: Floats, y: Floats, error: float, log: bool) -> tuple[Floats, Floa
     at = np.log(x) if log else x
     keep = np.arange(len(x))
     for turn in range(2 * int(np.log2(len(x)))):
-        # Every second point is a candidate, so that neighbours are not removed at the same time.
+        # Remove only every second point, so that neighbours are not removed at the same time.
         inner = np.arange(1 + turn % 2, len(keep) - 1, 2)
         a, b, c = keep[inner - 1], keep[inner], keep[inner + 1]
         between = (at[b] - at[a]) * (at[c] - at[b]) > 0

@@ -28,7 +28,7 @@ HELP = texts(Path(__file__).with_suffix(".txt"))
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the part of the page for lists of negatives."""
+    """Draw the Correct page for lists of negatives; ``row`` is a container at the page's top."""
     headline, picture = st.container(key="given_headline"), st.container(key="given_answer")
     page_defaults = {**defaults, "lists_source": SOURCES[0]}
     with row:
@@ -49,7 +49,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         if known:
             fig = pictures.drawn(result, dark=page.is_dark())
             page.picture(fig, key="audit_drawn", dim=dim, alt=HELP["drawn"])
-        # The example stays on the page until a file has been read; a caption says that it is one.
+        # The example stays on the page until a file has been read; a caption says "example".
         example = f" {HELP['example']}" if result is pictures.example() else ""
         st.caption(HELP["drawn" if known else "no train"] + example)
         words = result.findings[["finding", "detail"]].map(escaped)
@@ -89,7 +89,7 @@ def _sentence(asked: tuple[Audit, Upload, str], report: Progress) -> str:
 
 
 def _files() -> list[Upload]:
-    """Draw two uploaders; return the file of lists and, if given, the file of training data."""
+    """Draw two uploaders; return the file of negatives and, if given, the file of training data."""
     label = "The training part, if you have it"
     place = st.container()
     last = uploaded_file(label, key="train_file", help=HELP["train_file"])
@@ -103,7 +103,7 @@ def _files() -> list[Upload]:
 
 
 def _audit(files: list[Upload], report: Progress) -> Audit:
-    """Return the audit of these files, or of an example if there are no files."""
+    """Audit the lists of negatives in the files, or an example if there are no files."""
     report(0)
     sources = [(BytesIO(file.contents[0]), file.names[0]) for file in files]
     key = ("audit", *(file.ident for file in files))

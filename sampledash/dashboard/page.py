@@ -1,4 +1,4 @@
-"""Functions for all pages: they compute answers and draw controls, pictures, numbers and tables."""
+"""Functions for all dashboard pages: results, controls, pictures, numbers and tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sampledash.report.numbers import count, spell, unbroken
 from sampledash.types import Progress
 
 _BARE, _PIPE = r"(?<!\\)\|", r"\\|"  # an unescaped |, and the escaped | that replaces it
-# Cells that hold numbers, among them ranges, percentages and dashes for missing values.
+# Regular expression of a table cell with a number, a range, a percentage, or only a dash.
 _NUMERIC = r"[\\*<>≥≤≈~]*\s*[-−–+±]?[\d–\\].{0,30}"
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -47,7 +47,7 @@ _OUTLINE = scripts.component("access.js")
 _COPY = scripts.component("copying.js")
 memory.keep_in(lambda: st.session_state)
 _PATIENCE, _PAUSE = 0.3, 0.05
-_OPEN = "_source_open"  # key of the session: for which data the container "choice" is unfolded
+_OPEN = "_source_open"  # session key: the data for which the container "choice" is shown
 
 
 def outline(*titles: str) -> None:
@@ -61,7 +61,7 @@ def outline(*titles: str) -> None:
 
 
 class Problem(ValueError):
-    """An error whose message says why a page has no new answer, with buttons that can help.
+    """An error that a page shows instead of a new result, with buttons that offer remedies.
 
     Parameters
     ----------
@@ -112,12 +112,12 @@ def answer(
     doing: Callable[[Q], str],
     explain: Callable[[ValueError], Problem] = Problem.of,
 ) -> tuple[R | None, Problem | None]:
-    """Compute the answer to the current settings; return the answer and the problem, if any.
+    """Compute the page's result for the current settings; return the result and a Problem or None.
 
-    ``check`` makes the question, a value that holds the settings, and ``compute`` answers the
-    question. If one of them raises a ValueError, the last valid question, if any, is answered
-    instead, and ``explain`` turns the error into the problem. ``doing`` names the work for the
-    progress bar.
+    ``check`` returns the settings in one value, the *question*, and ``compute`` computes the result
+    of a question. If ``check`` or ``compute`` raises a ValueError, return the result of the last
+    valid question (None if there is none), and the Problem that ``explain`` makes of the error.
+    ``doing`` returns the text of the progress bar.
     """
 
     def work(question: Q) -> R:
@@ -142,9 +142,9 @@ def say(sentence: str, badge: str = "", *, dim: bool = False) -> None:
 
 
 def require_agreed(what: Hashable, m: int, duration: str) -> None:
-    """If m is large, raise a Problem until the reader clicks its button to allow the long work.
+    """If m is large, raise a Problem, whose button lets the reader allow the slow computation.
 
-    ``what`` identifies the work, which takes about ``duration``.
+    ``what`` identifies the computation, and ``duration`` says how long it takes.
     """
     agreed: set[Hashable] = st.session_state.setdefault("_agreed", set())
     if m > LIVE and what not in agreed:
@@ -207,7 +207,7 @@ def picture(
 
     If ``key`` is the same in every run, the figure changes without blinking. ``alt`` is the text
     for screen readers. ``on_pick`` is called with the custom data of a point that is clicked.
-    ``drags`` is the key of the number that the reader sets by dragging the upright line.
+    ``drags`` is the key of the setting that the reader changes by dragging the vertical line.
     """
     sent = {"figure": fig.to_dict(), "alt": alt, "name": _file(key), "dim": dim}
     sent |= {"hears": on_pick is not None, "drags": drags, "caption": state.caption()}
@@ -265,10 +265,11 @@ def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
 
 
 def folded(what: Hashable, line: str) -> None:
-    """Draw one line about the chosen data; style.css hides the container "choice" meanwhile.
+    """Draw one line about the chosen data, in place of the widgets that choose the data.
 
-    This container, with the widgets that choose the data, is drawn before the line. The button
-    "Change" shows the container until other data are chosen. ``what`` identifies the data.
+    These widgets are in the container "choice", which is drawn before the line and hidden by
+    style.css. The button "Change" shows the container until other data are chosen. ``what``
+    identifies the data.
     """
     is_open = st.session_state.get(_OPEN) == what
 
@@ -323,7 +324,7 @@ def segments(
     help: str | None = None,
     hidden: bool = False,
 ) -> str:
-    """Draw buttons to choose one of ``names``; return the choice, which the address holds too.
+    """Draw buttons to choose one of ``names``; return the choice, which is also in the address.
 
     If ``default`` is None, the first name is the default. ``hidden`` shows the label to screen
     readers only.
@@ -345,7 +346,7 @@ def metric_chips() -> None:
 
 
 def chips(label: str, offered: Iterable[T], key: str, default: list[T], help: str) -> list[T]:
-    """Draw buttons to choose several options; return the choice, which the address holds too."""
+    """Draw buttons to choose several options; return the choice, which is also in the address."""
     options = bound(key, help, wrap=True)
     return st.pills(label, list(offered), selection_mode="multi", default=default, **options)
 
@@ -353,7 +354,7 @@ def chips(label: str, offered: Iterable[T], key: str, default: list[T], help: st
 def whole_number(
     label: str, key: str, default: int, low: int = 0, most: int | None = None, **options: Any
 ) -> int:
-    """Draw a field for a whole number, which the address holds; if empty, return ``default``."""
+    """Draw a field for a whole number; return the number, or ``default`` if the field is empty."""
     typed = st.number_input(label, low, most, default, step=1, **bound(key, **options))
     return default if typed is None else int(typed)
 
@@ -380,7 +381,7 @@ def copy_link(page_defaults: Mapping[str, Any]) -> None:
 
 
 def code(text: str, key: str, height: int | None = None) -> None:
-    """Draw a text to copy, such as a script, at most ``height`` pixels high."""
+    """Draw a text, such as a script, with a Copy button, at most ``height`` pixels high."""
     words: dict[str, Any] = {"label": "Copy", "copied": "Copied", "text": text, "height": height}
     _COPY(key=key, data=words)
 
@@ -392,7 +393,7 @@ def link(target: str, label: str, icon: str, query: Mapping[str, Any] | None = N
 
 
 def open_page(target: str, query: Mapping[str, Any]) -> None:
-    """Open another page of the dashboard, with parameters of the address."""
+    """Open another page of the dashboard, with ``query`` as the parameters of its address."""
     st.switch_page(script(target), query_params={"v": state.VERSION, **query})
 
 

@@ -1,4 +1,4 @@
-"""The Paper page, which compares one table, figure or text of the papers with our values."""
+"""The Paper page: tables, figures and statements of papers, beside the values that we compute."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
@@ -50,7 +50,7 @@ def tables() -> dict[int, pd.DataFrame]:
 
 @once
 def statements() -> pd.DataFrame:
-    """Return the statements of the text and the figures, each with the value that we compute."""
+    """Return statements in Krichene & Rendle's text and figures, with values that we compute."""
     with page.progress("Checking what the text states") as report:
         return check_text(example, tables(), report)
 
@@ -92,7 +92,7 @@ def show() -> None:
 
 
 def _printed_twice(headline: DeltaGenerator) -> None:
-    """Draw metrics printed for 1,000 and for 5,000 images, and a link to a system in Correct."""
+    """Draw metrics of image search that papers print for 1,000 and for 5,000 candidates."""
     with headline:
         cells = wild.ranges()
         summary = wild.summary(cells)
@@ -122,7 +122,7 @@ def _printed_twice(headline: DeltaGenerator) -> None:
 
 
 def _published(headline: DeltaGenerator) -> None:
-    """Draw two models' published metrics, their expectations, and estimates for all items."""
+    """Draw published sampled metrics of two models, expected values, and estimates on all items."""
     rows = wild.expectations()
     off = rows["off"].abs()
     with headline:
@@ -176,7 +176,7 @@ def _item(item: str, headline: DeltaGenerator) -> None:
 
 
 def _figure(item: str) -> None:
-    """Draw our version of a figure, with one legend of the systems for all panels."""
+    """Draw our version of a figure of the paper, with one legend of the systems for all panels."""
     dark = page.is_dark()
     if item in ("Figure 2", "Figure 6"):
         sets = example(pictures.TOY if item == "Figure 2" else MOVIELENS)
@@ -216,7 +216,10 @@ def _missing() -> None:
 
 
 def _table(number: int) -> None:
-    """Draw each cell's printed and computed value; Tables 3 and 4 show one metric at a time."""
+    """Draw a table of the paper with each cell's printed and computed value.
+
+    For Tables 3 and 4, the reader chooses one metric at a time.
+    """
     rows = tables()[number]
     st.markdown(f"**{rows['matched'].sum()} of {len(rows)} cells match.**")
     chosen, down, across = rows, "row", "metric"
@@ -252,7 +255,7 @@ def _trained() -> None:
 
 
 def _findings(rows: pd.DataFrame, name: str) -> None:
-    """Draw the statements, the values that we compute, and whether the statements hold."""
+    """Draw statements of a paper, the values that we compute, and whether the statements hold."""
     rows = rows.reset_index(drop=True)
     lines = {
         "Where": rows["where"],

@@ -1,4 +1,4 @@
-"""Settings that the reader pins, to compare their answers with the current answer.
+"""Settings that the reader pins, to compare their results with the current result.
 
 The address holds the pins as ``pin=…|…``. The text of a pin is a query, ``key=value&...``, of those
 pinned settings that differ from their defaults.
@@ -16,14 +16,14 @@ from sampledash.report.escape import escaped
 from sampledash.report.numbers import spell
 
 Q = TypeVar("Q")
-_BETWEEN, _DEFAULT = "|", "-"  # the text between pins, and the text of a pin of the defaults
+_BETWEEN, _DEFAULT = "|", "-"  # separator of pins in the address, and a pin of the default settings
 _MOST = len(theme.PINNED)
 
 
 class Pin(NamedTuple):
-    """Settings that the reader has pinned, with the answer to their question."""
+    """Settings that the reader has pinned (as a question), and the result for them (answer)."""
 
-    name: str  # m, and what else differs from the current settings
+    name: str  # such as "m = 50, k = 5": m, and other settings that differ from the current ones
     question: Any
     answer: Any
 
@@ -37,9 +37,10 @@ def pins(
 ) -> list[Pin]:
     """Draw a button that pins the settings, and a button that removes each pin; return the pins.
 
-    ``check`` makes a question from the settings, and ``compute`` answers a question. ``about``
-    returns texts that describe a question, in addition to the shared settings. A pin is left out if
-    its question equals ``now``, or if one of these functions fails for the pin.
+    ``check`` returns the settings in one value, the *question*, and ``compute`` computes the result
+    of a question. ``about`` returns texts that describe a question, in addition to the settings
+    that all pages share. A pin is left out if its question equals ``now``, or if one of these
+    functions fails for the pin.
     """
     place = f"_pins_{type(now).__module__}"
     if place not in st.session_state or state.went_back():
@@ -60,7 +61,7 @@ def pins(
     def described(question: Q) -> list[str]:
         parts, shared = about(question), state.setting()
         if any("@" in part for part in parts):
-            shared.pop("k")  # the name of a metric holds k
+            shared.pop("k")  # the name of a metric, such as Recall@10, holds k already
         return parts + [x if key == "scheme" else f"{key} = {x}" for key, x in shared.items()]
 
     read, problem = list[tuple[list[str], Q | None, Any]](), ""
@@ -96,6 +97,6 @@ def pins(
 
 
 def note(pins: Sequence[Pin]) -> None:
-    """Say with which pin the numbers are compared."""
+    """Write with which pinned settings the numbers on the page are compared."""
     if pins:
         st.caption(escaped(f"Below the numbers: {pins[-1].name}, the latest pin."))

@@ -170,7 +170,8 @@ def _source(
 def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
     """Read ranks with these ``options``; raise a Problem if this fails. The result is cached.
 
-    Draw also the preview and, if n is missing, a field for n. Both change ``options`` in place.
+    Also draw a preview of the ranks and, if the data lack n, a field for n. What the reader changes
+    there is stored in ``options``.
     """
     if options.get("ask_n"):
         options["n"] = ask_n(ident)
@@ -250,7 +251,7 @@ def file_lines(facts: Facts) -> list[str]:
 
 
 def _way(ident: str, options: dict[str, Any], key: str) -> None:
-    """Draw the choice of a value for the reading option ``key``, which the data leave open."""
+    """Draw the choice of a value for ``key``, an option of the rank reader."""
     (label, titles), widget = WAYS[key], f"{key}_{ident}"
     st.session_state[widget] = titles.get(options.get(key), next(iter(titles.values())))
 

@@ -23,13 +23,13 @@ HELP = texts(Path(__file__).with_suffix(".txt"))
 
 
 class Bar(NamedTuple):
-    """Containers that a page can fill: the row of choices, and the bar, which shows problems."""
+    """Parts of the bar of sliders that a page can fill: a row for choices, a place for errors."""
 
     row: DeltaGenerator
     problem: DeltaGenerator
 
 
-Bound = tuple[float, str]  # a bound of a number, and the text of its formula, such as "n - 1"
+Bound = tuple[float, str]  # limit of a slider, and its formula as text, such as (99, "n - 1")
 
 
 def bar(
@@ -105,10 +105,10 @@ def _draw(
     late: Collection[str],
     bounds: Callable[[str], tuple[Bound | None, Bound | None]],
 ) -> None:
-    """Draw a field for each number, and one component with the rails of the sliders."""
-    # The keys of these elements do not depend on the numbers. With another key, an element would be
-    # replaced, which would end the drag of a slider. Fields are drawn before rails (the sliders),
-    # because a field reads its number from the address, and the ends of a rail can depend on it.
+    """Draw a number field for each setting in ``keys``, and one component with all sliders."""
+    # The keys of these elements do not contain values of settings: an element with a new key is
+    # replaced, which would end the drag of a slider. All fields are drawn before the sliders: a
+    # field reads its number from the address, and the ends of other sliders depend on this number.
     with st.container(key=f"fields_{name}", horizontal=True, gap=None):
         for key in keys:
             if key in locked:
@@ -133,7 +133,10 @@ def uses_cutoff(key: str = "metrics") -> bool:
 
 
 def _bounds(key: str, keys: tuple[str, ...]) -> tuple[Bound | None, Bound | None]:
-    """Return the bounds of a number that other numbers imply, such as m <= n - 1, or None."""
+    """Return the lower and upper bound of the setting ``key`` that other settings imply, or None.
+
+    For example, m <= n - 1 without replacement.
+    """
     n, distinct = max(state.candidates(), 2), _distinct()
     if key == "m":
         return None, (n - 1, "n - 1") if distinct else None

@@ -18,8 +18,8 @@ from sampledash.report.templates import Sentences
 
 LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1500, 2000)
 say = Sentences(Path(__file__).with_suffix(".jinja"))
-# Kinds of data that a reader may have: page for the data, query of the page's address, name of the
-# data, icon, question that the page answers.
+# A row for each kind of data that a reader may have: page for the data, query of the page's
+# address, name of the data, icon, question that the page answers.
 HAVE = pd.read_csv(Path(__file__).with_suffix(".csv"), keep_default_na=False).to_numpy().tolist()
 
 

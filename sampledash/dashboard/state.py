@@ -28,7 +28,7 @@ from sampledash.report import numbers as text
 from sampledash.report.templates import Sentences
 from sampledash.sampling import Sampling
 
-VERSION = "2"  # in version 1, the scheme "popularity" of Explore meant drawing by odds
+VERSION = "2"  # of links; in version 1, "popularity" on the page Explore meant drawing by odds
 say = Sentences(Path(__file__).with_suffix(".jinja"))
 
 # Settings that all pages share. Each key is the key of a widget and of its value in the address.
@@ -50,7 +50,7 @@ Offered = Mapping[str, tuple[Collection[str], Any]]
 # Key of a number in the address -> its type.
 _NUMBERS = {key: int if x.kind == "count" else float for key, x in choices.NUMBERS.items()}
 _NUMBERS |= {"least_rating": float, **dict.fromkeys(("draws", "draws_seed", "lab_seed"), int)}
-# While a pinned answer is computed: the pinned settings, which :func:`value` then returns.
+# Pinned settings while the result for them is computed: :func:`value` then returns these settings.
 _PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
 PIN = "pin"  # key of the pinned settings in the address; see pins.py
@@ -67,7 +67,7 @@ class Settings:
     gamma: float
     scheme: schemes.Scheme
     odds: float
-    zipf: float | None  # None if negatives are drawn by odds
+    zipf: float | None  # Zipf exponent of the items' popularity; None if the reader sets odds
     bestsellers: float
     chips: tuple[str, ...]
 
@@ -78,16 +78,16 @@ class Settings:
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """The metrics of the chosen chips, at the shared cutoff."""
+        """The metrics that the reader has chosen, with the cutoff k."""
         return tuple(choices.chip_metric(chip, self.k, self.n) for chip in self.chips)
 
     def at(self, key: str, number: float) -> Settings:
-        """Return these settings with another value for n, m, k or γ."""
+        """Return these settings with another value of the number ``key``, such as n, m or k."""
         changed: dict[str, Any] = {key: number}
         return replace(self, **changed)
 
     def drawn(self) -> Drawing:
-        """Return :meth:`sampling`, or a catalogue if the reader sets how popular its items are."""
+        """Return how negatives are drawn: a Catalogue if by popularity, otherwise a Sampling."""
         if self.design.uniform or self.zipf is None:
             return self.sampling()
         return Catalogue(self.n, self.m, self.scheme, self.zipf, self.bestsellers)
@@ -133,16 +133,17 @@ def reset(values: Mapping[str, Any] = DEFAULTS) -> None:
 
 
 def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
-    """Return the query of a link that reproduces the page: ``?v=1&n=...``, without defaults.
+    """Return the query of a link to the page with its settings, such as ``?v=2&n=500``.
 
-    The query includes values in the address that no widget has read yet.
+    Settings that have their default are left out. The query includes values in the address that no
+    widget has read yet.
     """
     pin = [(PIN, st.query_params[PIN])] if PIN in st.query_params else []
     return "?" + urlencode([("v", VERSION), *changed(page_defaults or {}), *pin])
 
 
 def changed(page_defaults: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return key and text of each setting that is not the default; a list gives several pairs."""
+    """Return key and text of each setting that is not the default; lists give several pairs."""
     pairs: list[tuple[str, str]] = []
     for key, default in {**DEFAULTS, **page_defaults}.items():
         now = st.session_state.get(key, st.query_params.get_all(key) or default)
@@ -231,7 +232,7 @@ def put_in_address(key: str, written: str) -> None:
 
 
 def stamp(offered: Offered | None = None) -> None:
-    """Write the version into the address; once per session, collect what is wrong with the link.
+    """Write the links' version into the address; once per session, collect faults of the link.
 
     A page that passes ``offered``, the options of its settings, calls this before its first widget,
     because a widget drops a value that it does not offer.
@@ -264,7 +265,7 @@ def complaints(keys: Sequence[str]) -> list[str]:
     """Return sentences on what is wrong with the link that the reader followed.
 
     When a setting of ``keys`` changes, the sentences are dropped. A setting that appears for the
-    first time, for example on another page, has not changed.
+    first time, for example on another page, does not count as changed.
     """
     now = {key: st.session_state[key] for key in keys if key in st.session_state}
     first: dict[str, Any] = st.session_state.setdefault(_FIRST, {})

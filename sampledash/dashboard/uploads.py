@@ -68,7 +68,10 @@ def uploaded_file(label: str, *, key: str, help: str) -> Upload | None:
 def upload(
     label: str, templates: Callable[[], None], *, key: str, help: str, asking: str
 ) -> Upload:
-    """Draw an uploader and ``templates``; return the files, or raise a Problem without files."""
+    """Draw an uploader, and call ``templates`` to draw more below; return the uploaded files.
+
+    Raise a Problem if no file is uploaded.
+    """
     files = st.file_uploader(label, accept_multiple_files=True, key=key, help=help)
     templates()
     last = uploaded(files, f"_{key}")

@@ -140,7 +140,7 @@ def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range
 
 
 def decided(spans: Iterable[Range | None]) -> int:
-    """Return how many ranges of a difference exclude 0; a range that is None does not count."""
+    """Return how many of the ranges exclude 0. Each is a range of a difference, or None."""
     return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 
@@ -172,7 +172,7 @@ def confidence_range(
 
     Without a shape, if m correlates with the rank (test at the 5 % level) and ``adaptive`` is None,
     the interval covers both cases: m was set beforehand, or the draw of negatives decided m. A
-    shape is refused where the draw decided m, or may have decided m (test at the 0.1 % level).
+    shape raises a ValueError where the draw decided m, or may have decided m (0.1 % level).
     """
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
@@ -192,10 +192,10 @@ def confidence_range(
 def _as_read(
     metric: Metric, sets: Sequence[SampledRankSet], shape: Shape | None, confidence: float
 ) -> Range:
-    """Return the interval of the metric of a set, or of the difference of two sets.
+    """Return the confidence interval of the metric of a set, or of the difference of two sets.
 
-    ``adaptive`` of each set (whether the draw of negatives decided m) is taken as correct, and None
-    as False.
+    Each set's ``adaptive`` (whether the draw of negatives decided m) is taken as correct; None is
+    taken as False.
     """
     linear = metric.linear and not any(s.adaptive for s in sets)
     # A stratum (instances of nearly equal n) usually needs a fitted rank distribution. The interval
@@ -211,11 +211,12 @@ def _as_read(
                 fits.append(replace(fit, weight=sign * fit.weight))
             elif not needless or intervals.all_alike(observed):
                 alike.append((srs, observed, sign * float(observed.total) / srs.n_instances))
-    # The interval is a sum of intervals: one for each stratum in ``alike``, whose sampled ranks are
-    # nearly all equal, and one for all fits together. They share the error probability equally.
+    # The interval is a sum of intervals: one for each stratum in ``alike``, in which nearly all
+    # sampled ranks are equal, and one for all fits. Each gets an equal share of the error
+    # probability.
     part_confidence = 1 - (1 - confidence) / max(len(alike) + bool(fits), 1)
     ends = []
-    # This loop runs for AUC and ATOP, too, because ``_within_limits`` refuses impossible ranks.
+    # For AUC and ATOP, ``ends`` is not used, but ``_within_limits`` detects impossible ranks.
     for srs, observed, weight in alike:
         span = _within_limits(metric, observed, shape, part_confidence, srs.system)
         ends.append((min(weight * x for x in span), max(weight * x for x in span)))
@@ -240,7 +241,7 @@ def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
 
 
 def constrained(m: int) -> Ints:
-    """Return at most 200 values t in 1..m; a programme constrains the shares of ranks up to t."""
+    """Return at most 200 values t in 1..m, for which P(sampled rank <= t) is to be constrained."""
     if m <= _CONSTRAINTS:
         return np.arange(1, m + 1)
     angles = np.linspace(0, np.pi / 2, _CONSTRAINTS + 1)[1:]
@@ -250,9 +251,10 @@ def constrained(m: int) -> Ints:
 def _up_to(
     metric: Metric, observed: Outcomes, shape: Shape | None, places: Callable[[Floats], Ints]
 ) -> tuple[Columns, list[Floats]]:
-    """Return the programme's columns for the shares of sampled ranks <= t, and the observed shares.
+    """Return the columns of a linear programme that limits P(sampled rank <= t) for some t.
 
-    For each m, ``places`` returns the values of t, given the counts of sampled ranks at this m.
+    Also return the observed shares of sampled ranks <= t, for each m. ``places`` returns the values
+    of t for one m, given the counts of the sampled ranks at this m.
     """
     readings, shares = [], []
     for m, counts in zip(observed.m, observed.counts, strict=True):
@@ -266,7 +268,7 @@ def _at_tolerance(
     metric: Metric, stratum: Outcomes, shape: Shape | None, tolerance: float, system: str
 ) -> Range:
     spans, nearest = [], np.inf
-    # If n differs within the stratum, compute a range for the smallest n and one for the largest n.
+    # Compute one range for the smallest n in the stratum, and one for the largest n if n differs.
     for observed in stratum.at_extremes:
         columns, shares_by_m = _up_to(
             metric, observed, shape, lambda counts: constrained(len(counts) - 1)
@@ -294,13 +296,13 @@ def _hull(ranges: Sequence[Range]) -> Range:
 def _within_limits(
     metric: Metric, stratum: Outcomes, shape: Shape | None, confidence: float, system: str
 ) -> Range:
-    """Return the metric's interval from limits of the shares of sampled ranks <= t, for some t.
+    """Return the range of the mean metric, given exact limits of P(sampled rank <= t) for some t.
 
     The limits are those of Clopper and Pearson: exact limits of a binomial probability.
     """
-    # With a shape, the limits hold for the distribution that the instances' ranks are drawn from.
-    # Half of the error probability is left for the difference between the mean metric of this
-    # distribution and that of the instances.
+    # With a shape, the limits hold for the distribution that the instances' true ranks are drawn
+    # from. Therefore leave half of the error probability for the difference between the mean metric
+    # of this distribution and the mean metric of the instances.
     half = (1 + confidence) / 2
     level = confidence if shape is None else half
 
@@ -406,7 +408,10 @@ def bounds_from_table(
 def table_protocol(
     n: int, m: int, scheme: Scheme, instances: float | None
 ) -> tuple[Sampling, float]:
-    """Check how a table was made; return the sampling, and the number of instances or infinity."""
+    """Check n, m and the scheme of a table; return the sampling, and the number of instances.
+
+    The number of instances is infinite if ``instances`` is None.
+    """
     size = checks.integer("n", n, low=2)
     checks.choice("scheme", scheme, uniform())
     sampling = Sampling(size, checks.integer("m", m, low=1), scheme)
@@ -423,20 +428,23 @@ def _printed_range(
     shape: Shape | None,
     over: float,
 ) -> tuple[float, float]:
-    """Return the metric's range for one system's printed values, means of ``over`` instances."""
+    """Return the exact metric's range, given printed values: means of ``over`` instances."""
     metrics, values, half = printed_values(name, observed, decimals)
     half += printed_error(values, over)
 
     def programme(shape: Shape | None, free: int | None = None) -> Programme:
-        """Return the programme over distributions that agree with all values but value ``free``."""
+        """Return the linear programme over rank distributions that agree with the printed values.
+
+        The value with the index ``free`` may take any value.
+        """
         columns = _of_table(sampling, tuple(metrics), metric, shape)
         room = half if free is None else np.where(np.arange(len(half)) == free, np.inf, half)
         return Programme(columns, values - room, values + room)
 
     span = _mean_range(sampling, tuple(metrics), metric, shape, tuple(values), tuple(half))
     if span is not None:
-        # Without a shape, ``span`` holds for the instances' own ranks. With a shape, it holds for
-        # the distribution that ranks are drawn from: add the sampling error of the instances.
+        # Without a shape, ``span`` holds for the mean of the instances. With a shape, it holds for
+        # the distribution that their ranks are drawn from: add the instances' sampling error.
         if shape is None:
             return span
         below, above = printed_error(np.array(span), over).tolist()
@@ -473,9 +481,9 @@ def _mean_range(
     values: tuple[float, ...],
     half: tuple[float, ...],
 ) -> Range | None:
-    """Return the metric's range, or None if no distribution agrees with the values.
+    """Return the exact metric's range, or None if no rank distribution agrees with the values.
 
-    The result is cached, because a page shows the range, and the estimate needs it too.
+    The range is cached, because the bounds and the estimate of a table both need it.
     """
     columns = _of_table(sampling, printed, metric, shape)
     middle, room = np.array(values), np.array(half)
@@ -486,13 +494,16 @@ def _mean_range(
 def _of_table(
     sampling: Sampling, printed: tuple[Metric, ...], metric: Metric, shape: Shape | None
 ) -> Columns:
-    """Return the columns of the linear programme, which all systems of a table share."""
+    """Return the columns of a table's linear programme, cached because all systems share them."""
     values = [x.of_one(np.arange(sampling.m + 1), sampling.m) for x in printed]
     return Columns((sampling,), (np.column_stack(values),), metric, shape)
 
 
 def printed_error(values: Floats, instances: float) -> Floats:
-    """Return twice the largest standard error that each mean of a metric in 0..1 can have."""
+    """Return twice the largest possible standard error of each mean in ``values``.
+
+    A metric in 0..1 with mean v has a standard deviation of at most sqrt(v (1 - v)).
+    """
     return np.asarray(ERRORS * np.sqrt(values * (1 - values) / instances))
 
 

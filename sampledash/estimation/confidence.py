@@ -45,13 +45,13 @@ likelihood does, because h cancels in its ratios: with
 :math:`\ell(\pi) = \sum_u \log (\pi^T A^{(m_u)})_{s_u}` the interval holds the mean metric of every
 :math:`\pi` with :math:`2 (\ell(\hat\pi) - \ell(\pi)) \le z^2`, to second order about the maximum.
 
-AUC and ATOP are linear in the number of items above the relevant item: the sampled share of these
-is unbiased (section 4.4.1 of Krichene & Rendle), and a shape does not narrow the interval. The true
-ranks are fixed, so an instance with the exact share x adds the variance :math:`x(1-x)\,c/m`, c = 1
-with replacement and (n-1-m)/(n-2) without; x(1-x) is estimated without bias by
-:math:`s(m-s) / (m(m-c))`, with s of the m drawn items above. The interval is Wilson's, for the
-number of draws that would give this variance if all instances had the same x; for a difference,
-Newcombe's method combines the ends of the two intervals.
+AUC and ATOP are linear in the number of items above the relevant item. The share of the drawn items
+that are above is an unbiased estimate of the share x of all items (section 4.4.1 of Krichene &
+Rendle), and a shape does not narrow the interval. The true ranks are fixed, so an instance adds the
+variance :math:`x(1-x)\,c/m`, with c = 1 with replacement and c = (n-1-m)/(n-2) without. If s of the
+m drawn items are above, :math:`s(m-s) / (m(m-c))` estimates x(1-x) without bias. The interval is
+Wilson's, for the number of draws that would give this variance if all instances had the same x; for
+a difference, Newcombe's method combines the ends of the two intervals.
 
 Notes
 -----
@@ -99,17 +99,17 @@ from sampledash.sampling import Sampling
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints, frozen
 
-_LEAST = 5.0  # fewest instances in a cell, whose squared error is then nearly chi-square
+_LEAST = 5.0  # fewest instances in a cell, so that chi-square is a good approximation
 # A cell is a group of neighbouring sampled ranks that are joined into one: see ``Cells``.
 _CELLS = 200  # largest number of cells for each number of negatives m
 _ALL_CELLS = 4000  # approximate largest number of cells, summed over all m
-_RARE = 0.025  # one-sided error probability of the exact (Poisson) limit of a cell's small count
-_STIFF = 1e2  # weight of "weights sum to 1" in a least squares fit, relative to other equations
-_FAINT = 1e-3  # largest entry of the extra equation in ChiSquareFit.pulled, which must be small
+_RARE = 0.025  # one-sided error probability of the Poisson limit of a count that is below _LEAST
+_STIFF = 1e2  # weight of the equation "weights sum to 1" in a fit, relative to other equations
+_FAINT = 1e-3  # largest coefficient of the extra equation in ChiSquareFit.pulled; it must be small
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
 _SMOOTHING = 30  # iterations of expectation maximisation that give a smooth distribution
 _VANISHING = 1e-10  # keeps the variances of shares above 0 if all negatives are drawn
-_ABSURD = 1e-6  # p-value of a chi-square test below which sampled ranks contradict a shape
+_ABSURD = 1e-6  # p-value of a chi-square test below which sampled ranks contradict the shape
 _NEARLY = 1e-3  # tolerance of the search for the maximum log-likelihood
 _ROUNDING = 1e-9
 _EXACT = 1e-6  # if the best and worst possible metrics differ by less, the interval is one value
@@ -119,16 +119,15 @@ _STEPS = 60  # largest number of steps of an iteration or search
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Shares of instances in cells: neighbouring sampled ranks at one m, joined.
+    """Shares of instances in cells, which are groups of neighbouring sampled ranks at one m.
 
     A cell is so wide that the error of its share is nearly normal. An *outcome* is a pair of an m
-    and a sampled rank. Outcomes and cells are in the order of m, then of the sampled rank. The
-    design effect is the number of instances that carry as much information as one independent
-    instance.
+    and a sampled rank. Outcomes and cells are sorted by m, then by sampled rank. The *design
+    effect* is the number of instances that carry as much information as one independent instance.
     """
 
-    starts: Ints  # index of the first outcome of each cell
-    share: Floats  # share of the instances with the cell's m that is in the cell
+    starts: Ints  # index of the first outcome (m and sampled rank) of each cell
+    share: Floats  # of the instances with the cell's m, the share in the cell
     size: Floats  # number of instances with the cell's m, divided by the design effect
     outcomes: int  # number of outcomes: the sum of m + 1 over all m
     instances: float  # number of all instances, divided by the design effect
@@ -150,27 +149,31 @@ class Cells:
 
     @property
     def floor(self) -> Floats:
-        """Lower limit of the variance of each cell's share, 0 for 5 or more instances: (cells,)."""
-        # For a cell with fewer instances, the variance is chosen so that the share plus 1.96
-        # standard errors is equal to the exact Poisson limit of the share.
+        """Smallest variance to use for the share of instances in each cell: (cells,).
+
+        It is 0 for a cell (group of sampled ranks) that holds 5 or more instances.
+        """
+        # For a cell that holds fewer instances, the normal approximation is poor. Choose a variance
+        # such that the share plus 1.96 standard errors is the exact upper limit of a Poisson count.
         seen = self.share * self.size
         error = (chdtri(2 * seen + 2, _RARE) / 2 - seen) / ndtri(1 - _RARE)
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
 
     def joined(self, table: Floats) -> Floats:
-        """Sum the probabilities of the outcomes within each cell: (rows of ``table``, cells).
+        """Return the probability of each cell, given the probabilities of sampled ranks.
 
-        A row of ``table`` begins with the probabilities of all outcomes under one component of a
-        mixture, such as a true rank (see :class:`~.linear_programme.Columns`).
+        A row of ``table`` belongs to one true rank (or another component of a mixture), and begins
+        with the probabilities of all outcomes. The result has the shape (rows, cells).
         """
         return np.asarray(np.add.reduceat(table[:, : self.outcomes], self.starts, axis=1))
 
 
 def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
-    """Return the first sampled rank (from 0) of each cell of ``least`` or more instances.
+    """Join neighbouring sampled ranks into cells; return the first sampled rank, from 0, of each.
 
-    Neighbouring sampled ranks without an instance form a cell too, because their absence is
-    evidence against some true ranks. Joining sampled ranks makes intervals slightly wider.
+    A cell holds at least ``least`` instances. A cell may also hold none, because it is evidence
+    against some true ranks if its sampled ranks never occur. Cells make intervals slightly wider
+    than single sampled ranks would.
     """
     finest = np.arange(len(counts))
     # First form at most _CELLS cells, with widths in proportion to sqrt(p (1 - p)), where p is the
@@ -198,31 +201,34 @@ def all_alike(observed: Outcomes) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ChiSquareFit:
-    """Mixture of point masses at true ranks, or of uniform distributions on 1..j, fitted to shares.
+    """Rank distribution fitted to the shares of instances in cells (groups of sampled ranks).
 
-    A *place* is the rank of a point mass, or the end j of a uniform distribution. The shares are
-    those of the instances in each cell (:class:`Cells`).
+    The distribution is a mixture. Its components are point masses at true ranks or, with a shape,
+    uniform distributions on the ranks 1..j.
     """
 
-    rows: Floats  # predicted share of each cell at each place, in standard errors: (cells, places)
+    rows: Floats  # share of each cell under each component, in standard errors: (cells, components)
     observed: Floats  # observed share of instances in each cell, in standard errors: (cells,)
-    #: Mean metric of each place: (places,). With a shape, the part that the sampled ranks predict
-    #: is subtracted; ``offset`` is the mean of this part over the instances.
+    #: Mean metric of each component: (components,). With a shape, the part that the sampled ranks
+    #: predict is subtracted; ``offset`` is the mean of this part over the instances.
     values: Floats
     offset: float  # the mean metric of the instances is values @ weights + offset
     extremes: tuple[float, float]  # smallest and largest metric that a rank can have
-    weights: Floats  # weight of each place in the mixture that fits best: (places,)
+    weights: Floats  # weight of each component in the mixture that fits best: (components,)
     #: Variance of the difference between the mean metric of the instances and the mean metric of
-    #: the distribution, without the part that the sampled ranks predict; 0 without a shape.
+    #: the fitted distribution, given the sampled ranks; 0 without a shape.
     scatter: float = 0.0
-    #: Whether the squared distance from the best fit is twice the loss of log-likelihood, to second
-    #: order; otherwise it is the sum of squared differences of predicted shares.
+    #: Whether squared distances from the best fit approximate twice the loss of log-likelihood. If
+    #: not, they are sums of squared differences between predicted shares.
     likelihood: bool = False
     weight: float = 1.0  # factor of this fit's mean metric in the sum whose interval is computed
 
     @cached_property
     def aim(self) -> Floats:
-        """Shares from which distances of predicted shares are measured: (cells,)."""
+        """Shares of instances in cells from which squared distances are measured: (cells,).
+
+        These are the observed shares if ``likelihood``, otherwise the best fit's predicted shares.
+        """
         return self.observed if self.likelihood else self.rows @ self.weights
 
     @cached_property
@@ -231,22 +237,21 @@ class ChiSquareFit:
         return float(np.sum((self.rows @ self.weights - self.aim) ** 2))
 
     def pulled(self, pull: float) -> tuple[float, float]:
-        """Return mean metric and squared distance of the mixture that a ``pull`` leads to.
+        """Return mean metric and squared distance of the rank distribution for one ``pull``.
 
-        This mixture minimises distance² / 2 - pull * metric, where distance is that from the best
-        fit.
+        This distribution minimises squared distance / 2 - ``pull`` * mean metric. The distance is
+        measured from the best fit. A larger ``pull`` gives a larger mean metric.
         """
-        # An extra row of the least-squares problem, ``reach`` * metric with the target ``pull`` /
-        # ``reach``, adds -pull * metric to half the squared error. It also adds a constant, and a
-        # negligible term in ``reach``².
+        # Add an equation to the least-squares problem: ``reach`` * metric = ``pull`` / ``reach``.
+        # The equation adds -pull * metric to half the squared error. It also adds a constant, and a
+        # term in ``reach``², which is negligible because ``reach`` is small.
         reach = _FAINT / max(float(np.abs(self.values).max()), 1e-300)
         rows = np.vstack([self.rows, reach * self.values])
         weights = nonnegative(rows, np.append(self.aim, pull / reach))
         weights /= weights.sum()
         squared = float(np.sum((self.rows @ weights - self.aim) ** 2)) - self.least
-        # The mean metric of the instances may differ from that of the distribution, too. The
-        # difference x with squared distance x² / ``scatter`` that is best at this pull is
-        # pull * ``scatter``.
+        # The mean metric of the instances may differ by some x from that of the distribution. This
+        # adds x² / ``scatter`` to the squared distance. The best x is pull * ``scatter``.
         value = self.offset + float(self.values @ weights) + pull * self.scatter
         return value, max(squared, 0.0) + pull**2 * self.scatter
 
@@ -257,10 +262,10 @@ def best_fits(
 ) -> tuple[ChiSquareFit | None, ...]:
     """Fit a rank distribution to each stratum (instances of nearly equal n).
 
-    The fit is the most likely distribution if the drawn negatives decided m, otherwise that with
-    the smallest chi-square. It is None if nearly all sampled ranks of the stratum are equal,
-    because the chi-square approximation then fails. Raise ValueError if the sampled ranks
-    contradict the shape, because the interval would be narrow and wrong.
+    The fit is the most likely distribution if the drawn negatives decided m, otherwise the
+    distribution with the smallest chi-square. It is None if nearly all sampled ranks of the stratum
+    are equal, because the chi-square approximation then fails. Raise ValueError if the sampled
+    ranks contradict the shape, because the interval would be narrow and wrong.
     """
     fits: list[ChiSquareFit | None] = []
     for observed in srs.strata:
@@ -282,8 +287,8 @@ def _require_shape(
     metric: Metric, system: str, observed: Outcomes, fit: ChiSquareFit, shape: Shape
 ) -> None:
     cells = Cells.of(observed)
-    # Compare the fit with the best fit of any shape. The excess of the misfit is compared with a
-    # chi-square distribution, whose degrees of freedom are the ranks in the best fit of any shape.
+    # Compare the misfit with that of the best fit without a shape. The difference is tested by
+    # chi-square; the degrees of freedom are the number of ranks in the best fit without a shape.
     law = cells.joined(_grid_rows(observed, metric, None)[0]).T
     rows, shares, weights, _ = _multinomial(cells, law)
     bends = int(np.count_nonzero(weights))
@@ -297,7 +302,10 @@ def _require_shape(
 
 
 def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> ChiSquareFit:
-    """Fit the rank distribution with the smallest misfit (see the module's docstring)."""
+    """Fit the rank distribution whose predicted shares of sampled ranks are nearest to the sample.
+
+    Distances are in standard errors (*misfit* in the module's docstring).
+    """
     cells, extremes = Cells.of(observed), worst_and_best(metric, observed)
     table, lengths = _grid_rows(observed, metric, shape)
     observed.require_possible(table[:, : cells.outcomes].max(axis=0))
@@ -307,18 +315,18 @@ def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> Chi
 
 
 def worst_and_best(metric: Metric, observed: Outcomes) -> tuple[float, float]:
-    """Return the smallest and largest exact metric that a rank can have, at any n."""
+    """Return the smallest and largest exact metric that an instance can have, at any of their n."""
     ends = np.array([metric.worst_and_best(outcomes.n) for outcomes in observed.at_extremes])
     return float(ends.min()), float(ends.max())
 
 
 def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple[Floats, Floats]:
-    """Return the row of each place of a grid, and the share of all ranks nearest to this place.
+    """Return probabilities of sampled ranks, and the mean metric, for a grid of true ranks.
 
-    A place is a true rank or, with a shape, the end j of a uniform distribution on 1..j. Its row
-    holds the probabilities of all outcomes and the mean metric (:class:`Columns`). If n differs
-    between instances, there is a grid for the smallest n and one for the largest n: mixtures of the
-    rows of both represent any n in between.
+    With a shape, a rank j stands for the uniform distribution on 1..j. The first result has a row
+    for each rank of the grid. The second result is the share of the ranks 1..n that are nearest to
+    this rank. If n differs between instances, there is a grid for the smallest n and one for the
+    largest n, because mixtures of the rows of both represent any n in between.
     """
     parts = [_places(outcomes.samplings, metric, shape) for outcomes in observed.at_extremes]
     rows, lengths = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -339,11 +347,11 @@ def _places(
 def _of_instances(
     cells: Cells, table: Floats, lengths: Floats, extremes: tuple[float, float]
 ) -> ChiSquareFit:
-    """Fit the distribution of the instances' own ranks, without an assumed shape."""
+    """Fit the distribution of the instances' true ranks, without assuming a shape."""
     law = cells.joined(table)
-    # The covariance depends on how much the probability of a cell varies between true ranks. The
-    # best fit has too few ranks to show this variation. Therefore use ``near``, a smooth fit by a
-    # few iterations of expectation maximisation.
+    # The covariance depends on how the probability of a cell (group of sampled ranks) varies over
+    # the true ranks. The best fit is on too few ranks to show this. Therefore use ``near``, a
+    # smooth distribution, the result of a few iterations of expectation maximisation.
     seen = cells.share * cells.size
     near = lengths
     for _ in range(_SMOOTHING):
@@ -352,8 +360,8 @@ def _of_instances(
     q = near @ law
     between = (law.T * near) @ law - np.outer(q, q)
     scatter = np.diag((q + _VANISHING) / cells.size) - between / cells.instances
-    # If most negatives are drawn, the true ranks nearly determine the cells. Therefore multiply
-    # ``floor`` by ``left``, the part of the variance that is due to the draw.
+    # If most negatives are drawn, the true rank nearly determines the sampled rank: variances are
+    # small. So multiply ``floor`` by ``left``, the part of the variance that is due to the draw.
     left = (q - np.diag(between)) / (q + _VANISHING)
     diagonal = np.diag_indices(len(q))
     scatter[diagonal] = np.maximum(scatter[diagonal], cells.floor * left)
@@ -365,11 +373,12 @@ def _of_instances(
 
 
 def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float]) -> ChiSquareFit:
-    """Fit the distribution that the ranks of the instances are drawn from; its shape is assumed."""
+    """Fit a distribution of the assumed shape, from which the instances' true ranks are drawn."""
     law = cells.joined(table).T
     rows, observed, weights, chance = _multinomial(cells, law)
     joint = weights @ cells.joined(table[:, cells.outcomes :])
-    # Mean metric of the instances in each cell, times the share of instances with the cell's m.
+    # Mean metric of the instances in each cell (group of sampled ranks at one m), times the share
+    # of the instances that have this m.
     metric_of = cells.size / cells.instances * joint / chance
     left = float(weights @ table[:, -2]) - float(metric_of @ joint)
     values, offset = table[:, -1] - metric_of @ law, float(metric_of @ cells.share)
@@ -378,11 +387,12 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
 
 
 def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Fit a mixture to shares with multinomial errors, given the cell probabilities of each place.
+    """Fit a mixture of rank distributions to the shares of instances in cells.
 
-    ``law`` holds these probabilities, (cells, places). Return the predicted shares of each place
-    and the observed shares, both in standard errors; the weights of the places; and the fitted
-    shares of the cells.
+    The shares have multinomial errors. ``law`` holds the probability of each cell under each
+    component of the mixture, (cells, components). Return the predicted shares under each component
+    and the observed shares, both in standard errors; the weights of the components; and the shares
+    that the fitted mixture predicts.
     """
     least = cells.floor * cells.size
     chance = np.maximum(cells.share, 1 / cells.size)
@@ -415,7 +425,7 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
     weights = _most_likely_exactly(law, counts / counts.sum(), size)
     chance = weights @ law
     root = np.sqrt(size * counts / counts.sum())
-    # Neighbouring ranks predict nearly equal shares, so a few singular vectors give all distances.
+    # Neighbouring ranks predict nearly equal shares, so few singular vectors represent all ranks.
     turned, scale, rows = np.linalg.svd(root[:, None] * (law / chance).T, full_matrices=False)
     large = scale > _ROUNDING * scale[0]
     shown, observed = scale[large, None] * rows[large], 2 * root @ turned[:, large]
@@ -424,17 +434,17 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
 
 
 def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
-    """Return the most likely weights of the places, by Newton steps, each a least-squares fit.
+    """Return the most likely weights of a mixture's components, by Newton's method.
 
-    ``law`` holds the probability of each observed outcome at each place, (places, outcomes);
-    ``share`` is the share of instances with each outcome, and ``size`` the number of instances
-    divided by the design effect.
+    Each Newton step is a least-squares fit. ``law`` holds the probability of each observed outcome
+    (m and sampled rank) under each component, (components, outcomes); ``share`` is the share of
+    instances with each outcome, and ``size`` the number of instances divided by the design effect.
     """
     root = np.sqrt(share)
     weights = np.full(len(law), 1 / len(law))
     for _ in range(_STEPS):
         chance = weights @ law
-        # The gradient gives an upper limit of the difference from the maximum log-likelihood.
+        # The gradient bounds how far the log-likelihood is below its maximum: stop if it is near.
         if size * (float((law @ (share / chance)).max()) - 1) <= _NEARLY:
             break
         aim = nonnegative(root[:, None] * (law / chance).T, 2 * root)
@@ -469,7 +479,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
         return value, value
 
     def at(pull: float) -> tuple[float, float]:
-        """Return the weighted sum at ``pull``, and the root of the sum of squared distances."""
+        """Return the weighted sum of mean metrics, and the root of the total squared distance."""
         value = squared = 0.0
         for fit in fits:
             metric_value, part = fit.pulled(fit.weight * pull)
@@ -503,7 +513,7 @@ def mean_of_some(
     The expected value, in ``low``..``high``, is the mean metric of the distribution that the ranks
     of the instances are drawn from.
     """
-    # The Chernoff-Hoeffding inequality holds for any distribution between ``worst`` and ``best``.
+    # Use the Chernoff-Hoeffding inequality, which holds for any metric in ``worst``..``best``.
     worst, best = worst_and_best(metric, observed)
     reach = float(np.log(2 / (1 - confidence))) * observed.design_effect / float(observed.total)
 
@@ -521,7 +531,10 @@ def mean_of_some(
 def interval_of_mean(
     samples: Sequence[Sequence[Outcomes]], confidence: float
 ) -> tuple[float, float]:
-    """Return the interval of the mean AUC for one list of strata, or of the difference for two."""
+    """Return the confidence interval of a system's mean AUC, or of the difference of two systems.
+
+    ``samples`` holds the strata (instances of nearly equal n) of each system.
+    """
     z = float(ndtri((1 + confidence) / 2))
     parts = [_wilson(strata, z) for strata in samples]
     if len(parts) == 1:
@@ -538,9 +551,9 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
     every = [
         (x.at_extremes[-1].n, *pair) for x in strata for pair in zip(x.m, x.counts, strict=True)
     ]
-    # Three sums over the instances. Let p be the share of items below the relevant item: the sums
-    # are of the sampled p, of the estimated variance of the sampled p, and of this variance in
-    # units of p (1 - p), if p were equal for all instances.
+    # Sum three quantities over the instances: the share p of sampled items that are below the
+    # relevant item; the estimated variance of p; and this variance divided by p (1 - p),
+    # assuming that the exact share is equal for all instances.
     share = variance = alike = 0.0
     for n, m, counts in every:
         s, size, part = np.arange(m + 1), float(counts.sum()), 1.0
@@ -553,10 +566,10 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
             seen = float(counts @ (s * (m - s))) / (m * (m - part))
             variance, alike = variance + part / m * seen, alike + part / m * size
     share, size = share / total, total / strata[0].design_effect
-    # Add an instance with the share 1/2, so that the error is above 0 even if all shares are equal.
+    # Add an instance with the share 1/2: the error is then above 0 even if all shares are 0 or 1.
     variance += 0.25 * alike / size
-    # If the expected shares differ between instances, the variance is smaller than for equal
-    # shares. Take the smaller of the two variances.
+    # The variance is largest if all instances have the same exact AUC. So take the smaller of this
+    # variance and the variance estimated from the instances.
     spread = share * (1 - share)
     much = z**2 * (min(alike, variance / spread) if spread > 0 else alike) / total / size
     middle = (share + much / 2) / (1 + much)

@@ -188,14 +188,21 @@ def point(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -
 def by_reading(
     metric: Metric | str, srs: SampledRankSet, method: Correction | str
 ) -> tuple[float, ...]:
-    """Return one estimate, or two if it is unknown how m was set: beforehand, or by the draw."""
+    """Return one estimate or, if the data do not show what decided m, two estimates.
+
+    The first of these assumes that m was set beforehand, the second that the drawn negatives
+    decided m.
+    """
     require_sampled("srs", srs)
     rank_distribution.require_valid([srs], as_method(method))
     return tuple(_of_strata(metric, reading, method) for reading in srs.readings)
 
 
 def _of_strata(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -> float:
-    """Return the mean estimate of the strata of ``srs``, weighted by their numbers of instances."""
+    """Return the mean of the estimates of all strata, weighted by their numbers of instances.
+
+    A stratum holds instances of nearly equal n.
+    """
     if srs.mean_rank and as_method(method) == Correction():
         of_each = as_metric(metric).of_one(srs.sampled_ranks - 1 + srs.ties / 2, srs.m)
         return float(np.average(of_each, weights=srs.counts))
@@ -214,7 +221,7 @@ def points(
     method: Correction | str,
     learn: Callable[[DistributionMethod], rank_distribution.RankDistribution] | None = None,
 ) -> Floats:
-    """Return the estimate of :func:`point` for each sample (run) in ``outcomes``: (runs,)."""
+    """Return an estimate for each sample of instances (run) in ``outcomes``: shape (runs,)."""
     metric, plan = as_metric(metric), as_method(method)
     if isinstance(plan, Correction):
         return np.asarray(outcomes.shares @ _corrected(plan, metric, outcomes))
@@ -257,10 +264,10 @@ def interval(
 ) -> tuple[float, float]:
     """Return a confidence interval of the exact metric that is valid for any true ranks.
 
-    With a ``method``, as for :func:`estimate`, the interval also spans the error of that estimate
-    by the choice of instances. The error is computed by the delta method or, given ``rng``, from
-    200 bootstrap samples; the two agree. A ``shape`` makes the interval narrower, but valid only if
-    no rank is more probable than a better rank.
+    With a ``method``, as for :func:`estimate`, the interval also spans the error of the estimate
+    that is due to the choice of instances. This error is computed by the delta method or, given
+    ``rng``, from 200 bootstrap samples; the two agree. A ``shape`` makes the interval narrower, but
+    valid only if no rank is more probable than a better rank.
 
     The sampling error of an estimator alone would not give a valid interval, because the bias of
     the estimator does not decrease with the number of instances. The interval is for the given
@@ -334,15 +341,15 @@ def compare(
 
 
 def _samples(outcomes: Outcomes, values: Floats) -> list[Floats]:
-    """Divide values of outcomes into a sample for each m, or into one sample if the draw decided m.
+    """Split values of all outcomes (pairs of m and sampled rank) into independent samples.
 
-    An outcome is a pair of an m and a sampled rank.
+    These are one sample for each m, or a single sample if the drawn negatives decided m.
     """
     return [values] if outcomes.adaptive else outcomes.by_m(values)
 
 
 def _resampled(outcomes: Outcomes, rng: np.random.Generator) -> Outcomes:
-    """Return 200 bootstrap samples of the instances: counts of shape (200, m + 1) for each m."""
+    """Return 200 bootstrap samples of the instances: for each m, counts of shape (200, m + 1)."""
     drawn = []
     for counts in _samples(outcomes, np.concatenate(outcomes.counts)):
         total = counts.sum()
@@ -352,7 +359,7 @@ def _resampled(outcomes: Outcomes, rng: np.random.Generator) -> Outcomes:
 
 
 def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction | str) -> float:
-    """Return the standard error of :func:`point` over the choice of instances (delta method)."""
+    """Return the standard error of an estimate due to the choice of instances (delta method)."""
     slope, variance = slopes(as_metric(metric), outcomes, method), 0.0
     samples = _samples(outcomes, np.concatenate(outcomes.counts))
     for counts, sample_slope in zip(samples, _samples(outcomes, slope), strict=True):
@@ -378,9 +385,10 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
 
 
 def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Floats:
-    """Return :func:`slopes` of a correction whose learned prior also depends on the shares.
+    """Return the derivatives of :func:`slopes` for a correction with a learned prior.
 
-    ``target`` is the exact metric at each node of the prior.
+    They include the effect of the shares on the prior. ``target`` is the exact metric at each node
+    of the prior; a node stands for one or several ranks.
     """
     outcomes, mass = prior.outcomes, prior.mass(prior.weights())
     noise = prior.support.ranks / float(outcomes.total) if gamma is None else gamma * mass
@@ -419,8 +427,8 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
     Negatives are assumed to be drawn with replacement. If the share of items above has the density
     :math:`a p^{a-1}`, the probability of a sampled rank up to k is a sum of beta functions, equal
     to :math:`\prod_{j=k}^m j / (j + a)`, and the probability of a share up to p is :math:`p^a`. The
-    result is the cutoff at which these two probabilities are equal. For other distributions it is
-    wrong: see :func:`matching_cutoff`.
+    result is the cutoff at which these two probabilities are equal. For other distributions, this
+    cutoff is wrong: see :func:`matching_cutoff`.
 
     References
     ----------

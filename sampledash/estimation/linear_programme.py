@@ -12,9 +12,9 @@ a mixture of uniform distributions on 1..j. The words of this module are:
 * *weights*: the unknowns of the programme, which are the shares of the components in the mixture;
 * *cost*: the quantity that the programme minimises, such as the mean metric or its negative.
 
-In a solution, few places have a weight above 0, and the dual values show which other places would
-improve the solution. So the programme begins with few places, and adds improving places until there
-are none (column generation). The result is the optimum over all places.
+In a solution, few components have a weight above 0, and the dual values show which other components
+would improve the solution. So the programme begins with few components, and adds components until
+none improves the solution (column generation). The result is the optimum over all components.
 """
 
 from dataclasses import dataclass
@@ -31,72 +31,72 @@ from sampledash.types import Floats, Ints, frozen
 
 Shape = Literal["non-increasing"]
 
-# The rows of all n places (the means under each component) are stored if n is at most _EVERY, and
-# if the rows are computed from at most _ROOM probabilities of sampled ranks.
+# The columns of the linear programme are stored for all ranks 1..n if n is at most _EVERY, and if
+# at most _ROOM probabilities of a sampled rank given a true rank are needed to compute them.
 _EVERY, _ROOM = 1 << 15, 5 << 20
-_SHARED = 1 << 18  # largest number of entries of an array that is stored for other programmes
-_BLOCK = 1 << 21  # sums over ranks take this many entries at a time, which bounds the memory
-_HEAD = 64  # the places 1.._HEAD are always on the grid
-# Largest ratio of neighbouring places of the grid, counted from either end of the ranks 1..n.
+_SHARED = 1 << 18  # largest number of entries of a cached array, which all linear programmes share
+_BLOCK = 1 << 21  # sums over ranks compute this many array entries at a time, to limit the memory
+_HEAD = 64  # the grid of ranks contains all ranks from 1 to _HEAD
+# Largest ratio of two neighbouring ranks r of the grid, and of their distances n + 1 - r.
 _RATIO = 1.03
-# Largest step of arcsin(sqrt(p)) between places, times sqrt(m); p is the share of the candidates
-# that are above the relevant item.
+# Largest difference of arcsin(sqrt(p)) between neighbouring ranks of the grid, times sqrt(m). Here,
+# p is the share of the candidates that are above the relevant item.
 _STEP = 0.1
-_FIRST = 1 / 8  # the programme begins with a grid this many times as fine, finer for small n
-_MOST = 300  # the programme begins with about this many places at most
-# Largest number of improving places that are added at a time, in addition to the local minima of
-# the reduced cost (see ``Columns.price``).
+_FIRST = 1 / 8  # a programme begins with a grid this many times as fine (finer if n is small)
+_MOST = 300  # a linear programme begins with about this many ranks at most
+# Largest number of ranks that are added to a linear programme at a time, in addition to the local
+# minima of the reduced cost (see ``Columns.price``).
 _MORE = 20
-_FINER = 4  # places to add to the programme are searched for on a grid this many times finer
-_SPLIT = 8  # the search for a minimum divides the ranks between two places into this many parts
+_FINER = 4  # ranks to add to a programme are searched for on a grid this many times finer
+_SPLIT = 8  # the search for a minimum divides an interval of ranks into this many parts
 #: Tolerance of the constraints of the dual programme. It limits the error of a computed mean.
 _ENOUGH = 1e-9
-_ROUNDS = 60  # largest number of times that the programme is solved, with ever more places
+_ROUNDS = 60  # largest number of times that a programme is solved, each time with more ranks
 #: Solvers and their tolerances. A later attempt is made only if the earlier attempts fail.
 _ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The components that can be mixed: point masses or, with a shape, uniform ranks 1..j.
+    """Components: the rank distributions whose mixtures a linear programme searches.
 
-    A component is a column of the linear programme. Methods return it as a row of an array: the
-    means of all functions, and of the exact metric, under the component.
+    These are point masses at the ranks 1..n or, with a shape, uniform distributions on 1..j. A
+    component is a column of the linear programme. Methods return it as a row of an array: the means
+    of given functions of the sampled rank, and of the exact metric, under the component.
     """
 
     samplings: tuple[Sampling, ...]
     #: For each sampling, values of the functions at each sampled rank, (m + 1, functions). If None,
     #: there is one function per sampled rank, whose mean is the probability of this sampled rank.
     readings: tuple[Floats | None, ...]
-    metric: Metric  # exact metric, whose mean is the last entry of a row
+    metric: Metric  # exact metric; its mean under a component is the last entry of a row
     shape: Shape | None
-    joint: bool = False  # whether a row also holds the means of function * metric and of metric²
+    joint: bool = False  # whether rows also hold the means of function * metric and of metric²
 
     @property
     def n(self) -> int:
-        """Number of candidates; the places (ranks, or ends j of 1..j) are 1..n."""
+        """Number of candidates, and of components."""
         return self.samplings[0].n
 
     @cached_property
     def grid(self) -> Ints:
-        """Places (ranks, or ends j of 1..j) so close that neighbours have similar rows."""
+        """Ranks (or ends j of 1..j) so close that components at neighbouring ranks are similar."""
         return self._grid(1)
 
     @cached_property
     def first(self) -> dict[int, Floats]:
-        """Few places (ranks, or ends j), with which the linear programme begins, and their rows.
+        """Rows of the few components with which a linear programme begins, by rank (or end j).
 
-        Programmes add the places of their solutions here, so that the programme of another system
-        of the same table is solved faster.
+        A programme adds the components of its solution here, so that the programme of another
+        system of the same table is solved faster.
         """
         places = self._grid(min(max(_FIRST, _HEAD / self.n), 1.0))
         return dict(zip(places.tolist(), self.at(places), strict=True))
 
     def _grid(self, finer: float) -> Ints:
-        """Return places so close that neighbours have similar rows.
+        """Return a grid of ranks in 1..n: :attr:`grid` if ``finer`` = 1, twice as fine if it is 2.
 
-        The last rank within the metric's cutoff and the rank after it are among the places. The
-        steps between places are about ``finer`` times smaller than for ``finer`` = 1.
+        The grid contains the last rank within the metric's cutoff and the next rank.
         """
         n, m, last = self.n, max(s.m for s in self.samplings), self.metric.cut(self.n - 1)
         ratio, step = _RATIO ** (1 / finer), _STEP / np.sqrt(m) / finer
@@ -110,13 +110,13 @@ class Columns:
 
     @cached_property
     def every_place(self) -> bool:
-        """Whether the rows of all n places are few enough to be stored."""
+        """Whether the rows of all n components are few enough to be stored."""
         return self.n <= _EVERY and self.n * sum(s.m + 1 for s in self.samplings) <= _ROOM
 
     def _rows(self, above: Floats, every: bool = False) -> Floats:
-        """Return a row (means of all functions, and the metric) for each rank ``above`` + 1.
+        """Return the means of all functions, and the metric, for each rank ``above`` + 1.
 
-        Ranks may be fractions. ``every``: these are all n ranks.
+        Ranks may be fractions. ``every`` says that the ranks are 1..n.
         """
         parts = []
         for s, reading in zip(self.samplings, self.readings, strict=True):
@@ -130,12 +130,13 @@ class Columns:
         return np.column_stack([*parts, exact])
 
     def _sums(self, first: Ints, last: Ints) -> Floats:
-        """Return sums of rows over ranks first + 1..last, on which the metric must be smooth.
+        """Return, for each i, the sum of the rows of the ranks first[i] + 1 to last[i].
 
-        A sum is computed from the rows of few ranks, the nodes of a Gauss rule.
+        The sums are computed by Gauss quadrature from the rows of few ranks, the nodes. The metric
+        must be smooth between these two ranks.
         """
-        # Half of the usual number of nodes is enough between places of the grid, unless at least
-        # half of the candidates are drawn.
+        # Neighbouring ranks of the grid are so close that 8 nodes are enough between them instead
+        # of the usual 16, unless at least half of the candidates are drawn.
         size = 8 if all(2 * s.m < s.n for s in self.samplings) else 16
         step = 1 + _BLOCK // (size * sum(s.m + 1 for s in self.samplings))
         sums = []
@@ -146,17 +147,17 @@ class Columns:
 
     @cached_property
     def _sums_to_grid(self) -> Floats:
-        """Sums of the rows of the ranks 1..j, for each place j of the grid."""
+        """For each j in :attr:`grid`, the sum of the rows of the ranks 1..j."""
         return np.cumsum(self._sums(np.concatenate([[0], self.grid[:-1]]), self.grid), axis=0)
 
     def on_grid(self) -> Floats:
-        """Return the row of each place in :attr:`grid`: shape (places, functions + 1)."""
+        """Return the rows (means of functions and metric) of the components in :attr:`grid`."""
         if self.shape is None:
             return self._rows((self.grid - 1).astype(np.float64))
         return self._sums_to_grid / self.grid[:, None]
 
     def at(self, places: Ints) -> Floats:
-        """Return the rows of the given places: shape (places, functions + 1)."""
+        """Return the rows of the components at the ranks (or ends j) ``places``."""
         if self.every_place:
             return self.stored[1][places - 1]
         if self.shape is None:
@@ -170,7 +171,7 @@ class Columns:
 
     @cached_property
     def stored(self) -> tuple[Ints, Floats]:
-        """The places among which :meth:`price` searches first, and their rows (read-only)."""
+        """Ranks (or ends j) that :meth:`price` searches first, with their rows (read-only)."""
         if self.every_place:
             places, above = np.arange(1, self.n + 1), np.arange(self.n, dtype=np.float64)
             rows = self._rows(above, every=True)
@@ -183,13 +184,13 @@ class Columns:
         return places, frozen(rows)
 
     def price(self, combination: Floats, level: float) -> tuple[Ints, float]:
-        """Return places where ``rows @ combination`` is below ``level``, and the lowest value.
+        """Return ranks (or ends j) whose components would improve a linear programme's solution.
 
-        Such places improve the solution: a place's value minus a dual value is its *reduced cost*
-        (see :meth:`Programme._column_generation`). If no value is below ``level``, the second
-        result is ``level``. The places are the local minima below ``level``, their neighbours, and
-        up to _MORE others below ``level``. If not all rows are stored, and no stored row has a
-        value below ``level``, the search continues between the stored places around each minimum.
+        These are ranks where the value ``rows @ combination`` is below ``level``, so that the
+        *reduced cost* is negative (see :meth:`Programme._column_generation`): the local minima,
+        their neighbours, and up to _MORE other ranks. Also return the lowest value, or ``level`` if
+        no value is lower. If no stored row has a value below ``level``, and not all rows are
+        stored, the ranks between the stored ranks are searched around each minimum.
         """
         places, rows = self.stored
         values = rows @ combination
@@ -200,8 +201,8 @@ class Columns:
             some = [minima - 1, minima, minima + 1, others[:: 1 + len(others) // _MORE]]
             at = np.unique(np.clip(np.concatenate(some), 0, len(places) - 1))
             return places[at], min(float(values.min()), level)
-        # How far below the stored values can a minimum between places be? For equally distant
-        # places, a parabola through three values is lower than the lowest value by at most an
+        # A value between stored ranks can be lower than all stored values. For ranks at equal
+        # distances, a parabola through three values falls below the lowest value by at most an
         # eighth of the range of the values. Distances differ, so allow for a quarter.
         highest = scipy.ndimage.maximum_filter1d(values, 5)
         lowest = np.flatnonzero(lowest & (values - level < (highest - values) / 4))
@@ -224,26 +225,27 @@ class Columns:
 
 
 def _means(sampling: Sampling, reading: Floats | None, above: Floats) -> Floats:
-    """Return the means of the functions in ``reading`` for each number ``above`` of items above.
+    """Return the means of functions of the sampled rank, given the true rank ``above`` + 1.
 
-    If ``reading`` is None, the means are the probabilities of the sampled ranks.
+    ``reading`` holds the functions' values. If it is None, return the probabilities of the sampled
+    ranks. The result has a row for each number in ``above``.
     """
     return np.vstack([p if reading is None else p @ reading for _, p in sampling.laws(above)])
 
 
 @lru_cache(maxsize=8)
 def _at_every_rank(sampling: Sampling, reading: bytes) -> Floats:
-    """Return the means of the functions at all n ranks (read-only).
+    """Return the means of functions of the sampled rank at each true rank 1..n (read-only).
 
-    All metrics, shapes and systems share the result. ``reading`` holds the bytes of the functions'
-    values, (m + 1, functions), because the keys of a cache must be hashable.
+    The result is cached for all metrics, shapes and systems. ``reading`` holds the functions'
+    values, (m + 1, functions), as bytes, because the keys of a cache must be hashable.
     """
     table = np.frombuffer(reading).reshape(sampling.m + 1, -1)
     return frozen(_means(sampling, table, np.arange(sampling.n, dtype=np.float64)))
 
 
 class Programme:
-    """Linear programme over mixtures of the components in ``columns``.
+    """Linear programme over rank distributions: mixtures of the components in ``columns``.
 
     The mean of each function of the sampled rank must lie in the function's limits low..high.
     """
@@ -256,14 +258,14 @@ class Programme:
     def mean_range(self, entry: int = -1) -> tuple[float, float] | None:
         """Return the smallest and largest mean of one function, or of the metric (``entry`` = -1).
 
-        A function's number ``entry`` is its index in a row. Return None if no rank distribution has
-        the means of all functions in low..high.
+        ``entry`` is the index of the function. Return None if no rank distribution has the means of
+        all functions in low..high.
         """
         costs = np.zeros((2, len(self.low) + 1))
         costs[:, entry] = 1.0, -1.0
         solution = self._column_generation(costs)
         if solution is None and np.all(self.nearest()[1] == 0):
-            # :meth:`nearest` may have added places with which there is a solution: try again.
+            # :meth:`nearest` may have added columns with which there is a solution: try again.
             solution = self._column_generation(costs)
         if solution is None:
             return None
@@ -272,7 +274,7 @@ class Programme:
         return clipped(low, -high, *(metric.worst_and_best(n) if entry < 0 else (0, 1)))
 
     def nearest(self) -> tuple[Floats, Floats]:
-        """Return the functions' means under the distribution whose means are nearest to low..high.
+        """Return the functions' means under the rank distribution that violates their limits least.
 
         Also return the distance of each mean from its limits: 0 inside, negative below, positive
         above. The sum of the absolute distances is minimal.
@@ -288,16 +290,15 @@ class Programme:
     def _column_generation(
         self, costs: Floats, relaxed: bool = False
     ) -> tuple[list[float], Floats] | None:
-        """Minimise each cost over mixtures of all places (ranks, or ends j of 1..j).
+        """Minimise each cost over all mixtures of components, by column generation.
 
-        ``costs`` has a row per cost: its factors for the entries of a place's row. The cost of a
-        mixture is the weighted sum of its places' rows, times these factors. ``relaxed`` is as in
-        :meth:`_solved`.
+        A cost is a weighted sum of the means of the functions and of the metric. ``costs`` holds
+        these weights, in a row for each cost. ``relaxed`` allows means outside their limits, at an
+        additional cost (see :meth:`_solved`).
 
-        Return a lower limit of each cost (up to _ENOUGH) for all mixtures that keep the limits of
-        the functions' means, and the solution of the last programme: weights of places, and means,
-        in a row for each cost. Return None if the solver finds no solution with the places that the
-        programme has.
+        Return a lower limit of each cost, correct up to _ENOUGH, and the solution of the last
+        programme, in a row for each cost: the weights of the components, then the means of the
+        functions. Return None if the solver finds no solution with the present components.
         """
         for round_ in range(_ROUNDS):
             result = self._solved(costs, relaxed)
@@ -307,9 +308,9 @@ class Programme:
             for cost, dual in zip(
                 costs, result.eqlin.marginals.reshape(len(costs), -1), strict=True
             ):
-                # A place improves the solution if its reduced cost is negative: its row times
-                # (``cost`` minus the dual values of the functions' means), minus the dual value of
-                # the equation that the weights x add up to 1.
+                # A component improves the solution if its reduced cost is negative. The reduced
+                # cost is the component's row times (``cost`` minus the dual values of the means),
+                # minus the dual value of the equation that the weights add up to 1.
                 level = dual[-1] - _ENOUGH
                 places, least = self.columns.price(cost - np.append(dual[:-1], 0.0), level)
                 improving.append(places)
@@ -329,11 +330,11 @@ class Programme:
         return (values.sum(axis=1) - limits).tolist(), x
 
     def _solved(self, costs: Floats, relaxed: bool) -> "scipy.optimize.OptimizeResult":
-        """Minimise each cost over weights x of the places and means y of the functions.
+        """Minimise each cost over weights x of the components and means y of the functions.
 
         The constraints are y = rows'x (rows without the metric), sum x = 1 and low <= y <= high.
-        ``relaxed`` allows means rows'x outside low..high, at a cost equal to their distance. All
-        costs are minimised by one programme, as most of the time is spent in calls of the solver.
+        ``relaxed`` allows means outside low..high, at a cost equal to their distances from it. All
+        costs are minimised by one programme, because a call of the solver is slow at any size.
         """
         size, functions, number = len(self._places), len(self.low), len(costs)
         columns = [self._rows[:, :-1].T, -np.eye(functions)]
@@ -360,6 +361,6 @@ class Programme:
 
 
 def clipped(low: float, high: float, worst: float, best: float) -> tuple[float, float]:
-    """Return low..high limited to worst..best; if rounding errors made high < low, raise high."""
+    """Return low..high limited to worst..best; low twice if rounding errors made high < low."""
     low = min(max(low, worst), best)
     return low, min(max(high, low), best)

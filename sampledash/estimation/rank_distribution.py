@@ -24,7 +24,8 @@ distribution of all compared systems, 10 are enough.
 with :math:`c_s = (m + 1) \hat p_s` and :math:`\eta = 0.01`. The best distribution has the form
 :math:`x \propto \exp(A v)`, where v has one unknown for each sampled rank that occurs. The dual
 problem in v is smooth and strictly concave, and Newton's method reaches the exact minimum in about
-six steps. A gradient method for x itself (mirror descent) is still far from the minimum after 400.
+six steps. A gradient method for x itself (mirror descent) is still far from the minimum
+after 400 steps.
 
 References
 ----------
@@ -56,34 +57,38 @@ _OWN_ITERATIONS = 10  # iterations for one system, starting from the distributio
 _ETA = 0.01  # weight η of the entropy H in the objective of "mes"
 _DIFFERENCE = 1e-4  # relative change of a sampled rank's count, for a numerical derivative
 _NEWTON = 200  # largest number of Newton steps
-# The last Newton step is that whose decrement is below this number. A step is not shortened by a
-# smaller factor than this number.
+# Newton's method ends if the Newton decrement is below this number. The line search does not
+# shorten a step by a smaller factor than this number.
 _CLOSE = 1e-12
 _TINY = np.finfo(float).tiny
-# A single distribution is learned from all instances only if the n of a share _MOST of them is
-# within a factor _NEAR of the mean n.
+# One distribution is learned from all instances only if at least a share _MOST of the instances
+# have an n within a factor _NEAR of the mean n.
 _NEAR, _MOST = 1.5, 0.9
 
 
 @dataclass(frozen=True, eq=False)
 class RankDistribution:
-    """Estimated distribution of the true rank; if n > 4,000, a node may represent several ranks."""
+    """Estimated distribution of the true rank, stored at nodes.
+
+    A node stands for one rank or, if n > 4,000, possibly for several neighbouring ranks.
+    """
 
     support: Support
     mass: Floats  # probability of the ranks of each node, with sum 1: (nodes,), or (runs, nodes)
 
     def at(self, metric: Metric) -> tuple[Floats, Floats, Floats]:
-        """Return number of items above, number of ranks and probability of each node.
+        """Return number of items above, number of ranks, and probability, each for all nodes.
 
-        No node represents ranks on both sides of the metric's cutoff.
+        A node stands for one rank or for several neighbouring ranks, but not for ranks on both
+        sides of the metric's cutoff.
         """
         s = self.support
         cut = min(metric.cut(s.n - 1) or s.n, s.n)
         first, end, nodes = s.panel(int(np.searchsorted(s.ends, cut)))
         if cut == end:
             return s.above, s.ranks, self.mass
-        # The cutoff is inside a panel of ranks: divide the panel there, and interpolate to the
-        # nodes of its two parts.
+        # The cutoff is inside a panel, a range of ranks that is represented by a few nodes. Divide
+        # the panel at the cutoff, and interpolate the probabilities to the nodes of both parts.
         above, ranks, _ = quadrature.panels([first, cut], [cut, end])
         inside = interpolated(s.above[nodes], self.mass[..., nodes] / s.ranks[nodes], above) * ranks
 
@@ -102,7 +107,7 @@ class RankDistribution:
         return np.asarray(np.clip(exact, *metric.worst_and_best(n)))
 
     def probabilities(self) -> Floats:
-        """Return the probability of each rank 1..n, (n,), for one run; n may be 10^7 at most."""
+        """Return the probability of each rank 1..n, (n,); raise a ValueError if n is above 10^7."""
         s = self.support
         if s.n > MOST_RANKS:
             raise ValueError(
@@ -121,7 +126,7 @@ class RankDistribution:
 
 
 def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRankSet, ...]:
-    """Return the given sets as a tuple; raise a ValueError unless all have one sampling scheme."""
+    """Return the sets as a tuple; raise a ValueError if their sampling schemes differ."""
     if isinstance(sets, SampledRankSet) or not isinstance(sets, Sequence):
         sets = (sets,)
     every = tuple(sets)
@@ -161,7 +166,7 @@ def obstacle(sets: Sequence[SampledRankSet]) -> str:
 
 
 def pooled(sets: Sequence[SampledRankSet]) -> Outcomes:
-    """Return the summed counts of several sets at each m, with the mean n of the instances."""
+    """Return counts of sampled ranks at each m, summed over the sets, with the mean n."""
     counts: dict[int, Floats] = {}
     for srs in sets:
         for m, seen in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
@@ -246,7 +251,7 @@ def fitted(
     *,
     iterations: int | None = None,
 ) -> RankDistribution:
-    """Estimate one rank distribution at nodes from all sets together, for n of any size."""
+    """Estimate one rank distribution from all sets together; n may be of any size."""
     _check_iterations(method, iterations)
     every = together(sets)
     require_valid(every, method)
@@ -267,7 +272,7 @@ def _check_iterations(method: DistributionMethod, iterations: int | None) -> Non
 
 
 def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
-    """Raise a ValueError if the draw may have decided m and the method is invalid then."""
+    """Raise a ValueError if the drawn negatives may have decided m, unless ``method`` allows it."""
     valid = [name for name, row in LEARNED.items() if row.cancels]
     if method not in valid:
         for srs in sets:
@@ -290,7 +295,8 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
     for all systems, which makes each estimate more similar to those of the other systems. In
     simulations of movielens-xyz at m = 100, the hardest pair of systems, by the hardest metric, is
     ordered correctly in 88 % of samples; with one corrected metric for all systems, in 80 %, and
-    with separate distributions, in 61 %. The errors of Recall@1..50 are 2.8 %, 3.2 % and 3.1 %.
+    with separate distributions, in 61 %. The errors of Recall@1..50 by these three methods are
+    2.8 %, 3.2 % and 3.1 %.
     """
     every = together(sets)
     if reason := obstacle(every):
@@ -299,9 +305,13 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
 
 
 def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
-    """Return the result of :func:`fitted_side_by_side`, given counts of all and of each system."""
+    """Return the distributions of :func:`fitted_side_by_side` from counts of sampled ranks.
+
+    ``whole`` holds the counts of all systems together, and ``by_system`` those of each system.
+    """
     common, distributions = Learner(whole, SHAPED).weights(), []
-    # With the n and all m of ``whole``, each system's mixture can start from the common weights.
+    # Use the n and all m of ``whole`` for every system, so that all systems have the same
+    # hypotheses (components of the mixture), and can start from the common weights.
     for outcomes in by_system:
         counts_by_m = dict(zip(outcomes.m, outcomes.counts, strict=True))
         counts = tuple(counts_by_m.get(m, np.zeros(m + 1)) for m in whole.m)
@@ -312,10 +322,11 @@ def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDi
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """A method that learns a mixture of hypotheses from outcomes (a sampled rank at one m each).
+    """A method that learns the distribution of the true rank, as a mixture of *hypotheses*.
 
-    A hypothesis says that the true rank is a rank that a certain node represents, or that the true
-    rank is uniform on 1..j. No node represents ranks on both sides of the cutoff ``cut``.
+    A hypothesis says that the true rank is at a certain node (one or several neighbouring ranks),
+    or that the true rank is uniform on 1..j. The data are counts of *outcomes*: pairs of m and a
+    sampled rank. No node stands for ranks on both sides of the cutoff ``cut``.
     """
 
     outcomes: Outcomes
@@ -328,13 +339,16 @@ class Learner:
 
     @cached_property
     def support(self) -> Support:
-        """The nodes, each for one or several ranks, at which the distribution is stored."""
+        """Nodes at which the distribution is stored; a node stands for one or several ranks."""
         o = self.outcomes
         return support_of(o.n, o.m[-1], o.scheme, steps=self._row.stepped, cut=self.cut)
 
     @cached_property
     def laws(self) -> Floats:
-        """Probability of each outcome under each hypothesis: (hypotheses, outcomes)."""
+        """Probability of each outcome (m and sampled rank) under each hypothesis on the true rank.
+
+        The shape is (hypotheses, outcomes).
+        """
         o = self.outcomes
         if self._row.stepped:
             rows = step_rows(self.support, o.m)
@@ -344,20 +358,23 @@ class Learner:
         return rows
 
     def weights(self, iterations: int | None = None, start: Floats | None = None) -> Floats:
-        """Learn the weight of each hypothesis: (hypotheses,), or (runs, hypotheses)."""
+        """Learn the weights of the mixture's components: (hypotheses,), or (runs, hypotheses)."""
         steps = iterations or self._row.iterations
         return self._row.weights(self, steps, self.start if start is None else start)
 
     @property
     def start(self) -> Floats:
-        """Weight of each hypothesis before the first iteration."""
+        """Weight of each hypothesis (component of the mixture) before the first iteration."""
         if not self._row.stepped:
             return self.support.ranks / self.outcomes.n
         size = len(step_ends(self.outcomes.n))
         return np.full(size, 1 / size)
 
     def mass(self, weights: Floats) -> Floats:
-        """Return the probability of each node, given the hypotheses' weights: (..., nodes)."""
+        """Return the probability of each node (one or several ranks) under a mixture: (..., nodes).
+
+        ``weights`` are those of the mixture's hypotheses.
+        """
         if not self._row.stepped:
             return weights
         density = np.cumsum((weights / step_ends(self.support.n))[..., ::-1], axis=-1)[..., ::-1]
@@ -371,17 +388,17 @@ class Learner:
         return RankDistribution(self.support, frozen(mass))
 
     def slopes(self, value: Floats) -> Floats:
-        """Return the derivatives of a number by the shares of outcomes.
+        """Return the derivatives of an estimate by the share of each outcome (m and sampled rank).
 
-        ``value`` holds the derivatives of this number by the probabilities of the nodes.
+        ``value`` holds the derivatives of the estimate by the learned probability of each node.
         """
-        # The shares at one m have a fixed sum, so their derivatives are known up to a constant.
+        # The shares at one m have a fixed sum, so the derivatives are known up to a constant only.
         if self._row.slopes is not None:
             return self._row.slopes(self, value)
         return self._differences(value)
 
     def _differences(self, value: Floats) -> Floats:
-        """Return the result of :meth:`slopes` by central differences, if there is no formula."""
+        """Return the derivatives of :meth:`slopes`, computed by central differences."""
         counts = np.concatenate(self.outcomes.counts)
         used = np.flatnonzero(counts)
         steps = _DIFFERENCE * np.diag(counts)[used]
@@ -398,9 +415,11 @@ class Learner:
 
 
 def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) -> Floats:
-    """Return the weights after expectation maximisation: ([samples,] hypotheses).
+    """Return the most likely weights of a mixture, by expectation maximisation.
 
-    ``rows`` is (hypotheses, outcomes), and ``shares`` is ([samples,] outcomes).
+    The mixture's components are called hypotheses. ``rows`` holds the probability of each outcome
+    (sampled rank) under each hypothesis, (hypotheses, outcomes), and ``shares`` the observed share
+    of each outcome, ([samples,] outcomes). The result has the shape ([samples,] hypotheses).
     """
     many = np.atleast_2d(shares)
     used = np.any(many > 0, axis=0)
@@ -439,7 +458,7 @@ def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
     shares, weights = [], []
     for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
         size = counts.sum(axis=-1, keepdims=True)
-        # ``size`` is above 0: m was set beforehand, so simulated samples have the same sizes.
+        # ``size`` is above 0: every bootstrap sample has as many instances at this m as the data.
         share = counts / size
         shares.append(share)
         weights.append(share * (m + 1) * (size / outcomes.total[..., None]))
@@ -447,15 +466,19 @@ def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
 
 
 def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats) -> Floats:
-    """Return the node probabilities, (nodes,), that minimise the objective of ``"mes"``."""
+    """Return the rank distribution of ``"mes"`` (see the module's docstring): shape (nodes,).
+
+    A node stands for one rank or several neighbouring ranks; ``ranks`` is their number.
+    """
     used = weights > 0
     root = np.sqrt(weights[used])
-    # With unknowns z = v / ``root``, the Hessian's eigenvalues are at least eta / 2.
+    # The result is proportional to ``ranks`` * exp(``scaled`` @ z) with unknowns z. The eigenvalues
+    # of ``hessian`` are at least _ETA / 2, so that Newton's method is stable.
     scaled = rows[:, used] * root
     goal = shares[used] * root
 
     def gibbs(z: Floats) -> tuple[Floats, float]:
-        """Return the node probabilities that belong to z, and the dual objective at z."""
+        """Return the probabilities of the nodes for the dual unknowns z, and the dual objective."""
         power = scaled @ z
         top = float(power.max())
         mass = ranks * np.exp(power - top)
@@ -488,7 +511,8 @@ def _likeliest(learner: Learner, iterations: int, start: Floats) -> Floats:
 
 def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
     row = LEARNED[learner.method]
-    # The derivative by the weight of a uniform distribution on 1..j is the mean of ``value`` on it.
+    # ``value`` holds derivatives by the probabilities of ranks. The derivative by the weight of the
+    # uniform distribution on 1..j is the mean of these derivatives over the ranks 1..j.
     if row.stepped:
         value = learner.support.under_uniforms(value)
     shares, steps = learner.outcomes.shares, row.iterations
@@ -503,7 +527,7 @@ def _largest_entropy(learner: Learner, iterations: int, start: Floats) -> Floats
 
 
 def _entropy_slopes(learner: Learner, value: Floats) -> Floats:
-    """Return the result of :meth:`Learner.slopes` for ``"mes"``, by implicit differentiation."""
+    """Return the derivatives of :meth:`Learner.slopes` for "mes", by implicit differentiation."""
     outcomes, rows = learner.outcomes, learner.laws
     shares, errors = _squared_errors(outcomes)
     mass, used = learner.weights(), errors > 0
@@ -525,12 +549,14 @@ class Learned:
     """An estimator: how a rank distribution is learned from sampled ranks."""
 
     label: str  # name of the estimator on the dashboard pages and in links
-    #: Weights of the hypotheses, from a learner, a number of iterations and initial weights.
+    #: Function that returns the weights of the mixture's components (hypotheses). Its arguments are
+    #: a learner, a number of iterations and initial weights.
     weights: Callable[[Learner, int, Floats], Floats]
-    #: Function that computes :meth:`Learner.slopes`. If None, central differences are used.
+    #: Function that returns the derivatives of :meth:`Learner.slopes` by a formula. If None, they
+    #: are computed by central differences.
     slopes: Callable[[Learner, Floats], Floats] | None = None
     iterations: int = 0  # default number of iterations; 0 means that the method is solved exactly
-    stepped: bool = False  # whether hypotheses are uniform on 1..j; their mixture is non-increasing
+    stepped: bool = False  # whether the mixed distributions are uniform on 1..j
     #: Whether the method is valid even if the draw of negatives decided m: the unknown stopping
     #: rule is a factor of the likelihood that cancels.
     cancels: bool = False

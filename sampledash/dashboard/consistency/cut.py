@@ -19,7 +19,7 @@ from sampledash.report.sentences import cutoff_holds_all
 
 
 def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any]) -> None:
-    """Draw exact metrics (or their ranges) and tests."""
+    """Draw exact metrics (ranges where ranks are unknown) and significance tests of differences."""
     k = source.largest_cutoff or 0
     make = partial(cut.compute, source, metrics)
     key = "cut", source.key, tuple(metrics)

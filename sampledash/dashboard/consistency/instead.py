@@ -1,4 +1,4 @@
-"""The tab "What to do instead", which compares evaluation designs at a price set by a slider."""
+"""The tab "What to do instead": evaluation designs at the same price, in scores per instance."""
 
 import streamlit as st
 
@@ -13,11 +13,11 @@ DEFAULTS = {"budget": 100}
 
 
 def show(focus: Focus) -> None:
-    """Draw errors of evaluation designs at one price, and code for the reader's own evaluation."""
+    """Draw the errors of evaluation designs of equal cost (scores per instance), and code."""
     place = st.container(key=SAID)
     budget = _budget(focus.result.m, designs.most_of(focus))
     sentence = designs.sentence(focus, designs.compute(focus, [budget]), budget)
-    place.markdown(escaped(sentence))  # shown at once, before the other prices are computed
+    place.markdown(escaped(sentence))  # shown before the errors at all other prices are computed
     with page.progress("Every design at its price") as report:
         priced = designs.compute(focus, designs.ladder(focus, budget), report)
     fig = designs.picture(focus, priced, budget, dark=page.is_dark())
@@ -48,7 +48,7 @@ def _budget(m: int, most: int) -> int:
 
 
 def follows(focus: Focus, dark: bool) -> live.Follows:
-    """Return what the page shows at each step of the price slider: sentence, picture and table."""
+    """Return sentence, picture and table for each step of the slider of scores per instance."""
     q = focus.result.question
     depends = q.key, focus.x, focus.pair, *focus.systems, dark
 

@@ -127,7 +127,7 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
 
 
 def _below(focus: Focus) -> None:
-    """Draw the details below the answer."""
+    """Draw the part of the page below the pictures: explanation, download and tabs."""
     result = focus.result
     page.why(lambda: _why(focus))
     with st.container(horizontal=True):
@@ -194,7 +194,7 @@ def _pair(result: Result, x: int) -> int:
 
 
 def _pair_key(result: Result) -> str:
-    """Return the key of the list of pairs, in the session."""
+    """Return the session key of the widget that chooses the marked pair of systems."""
     return f"pair_{result.pairs}_{result.question.source.key[0][:12]}"
 
 
@@ -202,7 +202,7 @@ def _pair_key(result: Result) -> str:
 
 
 def _tiles(focus: Focus, dim: bool) -> None:
-    """Draw the map of tiles, one for each pair and metric; a click selects both for the page."""
+    """Draw a tile for each pair of systems and each metric; a click selects pair and metric."""
     result, metrics, pairs = focus.result, focus.result.metrics, focus.tile_pairs
     if len(pairs) < result.pairs:
         st.caption(f"The {len(result.few_pairs())} worst of {count(result.pairs)} pairs.")
@@ -222,7 +222,7 @@ def _tiles(focus: Focus, dim: bool) -> None:
 
 
 def _before(focus: Focus, was: Result) -> Focus:
-    """Return the focus on the pinned result ``was`` with the metric and the pair of ``focus``.
+    """Return the pinned result ``was``, with the metric and the pair of systems of ``focus``.
 
     If ``was`` lacks this metric or this pair, its first metric or its worst pair is used.
     """
@@ -234,7 +234,7 @@ def _before(focus: Focus, was: Result) -> Focus:
 
 
 def _curve(focus: Focus, before: Before, view: str, dim: bool) -> None:
-    """Draw the curves of the metric in focus over m."""
+    """Draw the chosen metric of the systems, or the difference of two systems, against m."""
     r, systems = focus.result, focus.result.drawn(focus.pair)
     if view != pictures.DIFFERENCE:
         names, more = [r.systems[i] for i in systems], len(r.systems) - len(systems)
@@ -249,8 +249,8 @@ def _curve(focus: Focus, before: Before, view: str, dim: bool) -> None:
 def _follows(focus: Focus, before: Before, pinned: Hashable, view: str, dark: bool) -> live.Follows:
     """Return what the page shows at each step of the slider of m: verdict, pictures and numbers.
 
-    ``pinned`` identifies the pictures in ``before``. All steps show the current
-    pairs, even if other pairs are the worst at another m.
+    ``before`` holds pictures of pinned settings; ``pinned`` identifies these settings in a cache
+    key. All steps show the current pairs, even if other pairs are the worst at another m.
     """
     q, result, pairs = focus.result.question, focus.result, focus.tile_pairs
     systems, x = result.drawn(focus.pair), focus.x

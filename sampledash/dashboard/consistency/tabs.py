@@ -60,7 +60,8 @@ def _how_sure(focus: Focus) -> None:
 def _one_run(focus: Focus) -> None:
     """Draw the chance that one run shows the true order (see Krichene & Rendle, Table 4).
 
-    Systems have different negatives; if the reader asks, also draw bounds for shared negatives.
+    The chance holds if each system has its own negatives. If the reader asks, also draw bounds of
+    the chance for systems that share their negatives.
     """
     r, x = focus.result, focus.x
     pairs = focus.pairs[: page.MOST_ROWS]
@@ -90,9 +91,10 @@ def _one_run(focus: Focus) -> None:
 
 
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[tables.Bounds, str]:
-    """Return bounds of the chance of the true order by pair, if both systems share negatives.
+    """Return bounds of the chance of the true order if a pair of systems shares its negatives.
 
-    Also return why there are no bounds, or "" if there are bounds or the reader asked for none.
+    The bounds are computed for each pair, once the reader asks for them. Also return the reason if
+    they cannot be computed, otherwise "".
     """
     what, label = (focus.result.question.key, focus.x), "Bounds for shared negatives"
     about = "The chance where both systems are ranked against the same negatives."
@@ -173,7 +175,7 @@ def _repeat_it(focus: Focus) -> None:
 
 
 def _seen_runs(focus: Focus, values: Floats) -> None:
-    """Draw the runs' means, of shape (systems, runs, metrics), and their exact distribution."""
+    """Draw the mean metrics of simulated runs, (systems, runs, metrics), and their distribution."""
     r, x, metric, made = focus.result, focus.x, str(focus.metric), values.shape[1]
     stds, systems = np.nan_to_num(r.std_of(focus.sets)[:, x]).tolist(), []
     for i, std, means in zip(focus.systems, stds, values[:, :, x], strict=True):
@@ -199,7 +201,7 @@ def _numbers(focus: Focus) -> None:
 
 
 def _means(focus: Focus) -> None:
-    """Draw a table of means like Tables 1-3 of Krichene & Rendle, the metric in focus first."""
+    """Draw a table of mean metrics like Tables 1-3 of Krichene & Rendle, chosen metric first."""
     r, size = focus.result, len(focus.result.systems)
     with st.spinner("The scatter of one run", show_time=True):
         table = r.means_table()
@@ -211,7 +213,7 @@ def _means(focus: Focus) -> None:
 
 
 def _flips(focus: Focus) -> None:
-    """Draw a table of the m at which pairs change order, and the m from which it is right."""
+    """Draw a table of the m at which two systems change order, and from which m it is right."""
     r = focus.result
     table = r.flips(r.few_pairs(focus.pair))
     printed = tables.flips(focus, table).head(page.MOST_ROWS)

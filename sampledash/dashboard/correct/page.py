@@ -34,7 +34,7 @@ WEIGHTS = "weights"  # key of the typed weights, in the session and in the addre
 IN_LINK = 1_000  # largest number of characters of typed weights that a link carries
 PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
 
-# Values of γ for which pictures are computed in advance, so that they follow the slider at once.
+# Steps of the slider of γ (a parameter of corrections) whose pictures are computed in advance.
 GAMMAS = [round(f * 10**-e, 9) for e in range(6) for f in (1, 0.5, 0.2)] + [1e-6]
 
 Before = Sequence[tuple[str, dict[str, theme.Picture]]]  # names and pictures of pinned settings
@@ -101,7 +101,7 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
 
 
 def _below(q: Question) -> None:
-    """Draw the details below the answer."""
+    """Draw the part of the page below the pictures: explanation, downloads and tabs."""
     page.why(lambda: _why(q))
     with st.container(horizontal=True):
         fit = q.fit()
@@ -114,7 +114,7 @@ def _below(q: Question) -> None:
 
 
 def _settings() -> str:
-    """Draw a popover with the settings |D| (number of instances) and prior; return the prior."""
+    """Draw the settings: corrections, |D| (number of instances) and prior; return the prior."""
     prior, size = (state.value(key, DEFAULTS) for key in ("prior", "instances"))
     about = f"|D| = {size}, {prior}"
     with st.popover(about, icon=":material/tune:", key="settings"):
@@ -125,7 +125,7 @@ def _settings() -> str:
 
 
 def _question(given: Given | None) -> Question:
-    """Return the settings as a question; before fits that take long, raise a Problem to ask."""
+    """Return the settings as a Question; if fits take long, raise a Problem to ask the reader."""
     chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
     if chosen["prior"] == OWN and given is None:
         raise page.Problem(LACKING, asking=True)
@@ -137,7 +137,7 @@ def _question(given: Given | None) -> Question:
 
 
 def _fitted(q: Question, report: Progress) -> Question:
-    """Fit and cache the corrections of the question; return the question."""
+    """Fit and cache the corrections that the page shows; return the question ``q``."""
     recipes = dict.fromkeys((Correction(), *q.drawn))
     for done, recipe in enumerate(recipes):
         report(done / len(recipes))
@@ -194,7 +194,7 @@ def _drawn(q: Question, dark: bool, before: Before = ()) -> dict[str, theme.Pict
 def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[live.Follows]:
     """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and γ.
 
-    ``pinned`` identifies the pictures in ``before``.
+    ``before`` holds pictures of pinned settings; ``pinned`` identifies these in a cache key.
     """
     s, chip, k = q.sampling, state.value("metric", {"metric": choices.METRIC}), state.current().k
     most = min(LIVE, s.n - 1) if s.design.distinct else LIVE
@@ -233,7 +233,7 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
 
 
 def _numbers(q: Question) -> list[tuple[str, str, str]]:
-    """Return label, value and meaning of four numbers about the exported correction."""
+    """Return label, value and meaning of four numbers about the correction ``q.taken``."""
     bias2, variance = q.risk()
     values = q.fit().values
     before = q.risk(Correction())[0] ** 0.5

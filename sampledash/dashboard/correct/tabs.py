@@ -1,4 +1,7 @@
-"""Tabs of the Correct page for a metric: corrected values, bias and variance, spectrum."""
+"""Tabs of the Correct page for a metric: its corrected values, their bias and variance, and more.
+
+The last tab shows which components of the metric can be recovered from samples.
+"""
 
 import numpy as np
 import pandas as pd

@@ -23,14 +23,14 @@ OFFERED: state.Offered = {"table_tab": (TABS, TABS[0])}
 
 
 class Shown(NamedTuple):
-    """The answer for the chosen table, and the questions on all pasted tables."""
+    """The result for the chosen table, and all pasted tables with the current settings."""
 
     answer: Result[printed.TableQuestion]
     questions: tuple[printed.TableQuestion, ...]
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the part of the page for a printed table."""
+    """Draw the Correct page for a printed table; ``row`` is a container at the top of the page."""
     headline, place, found = shared.places()
     (left, right), options = st.columns([4, 1]), st.container()
     with options:
@@ -84,7 +84,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 
 def _ranges(shown: Shown) -> None:
-    """Draw the table of the ranges of all systems and pairs, and of the estimates."""
+    """Draw a table of the exact metric's ranges and estimates, for all systems and pairs."""
     rows = (*shown.answer.rows, *shown.answer.pairs)
     estimates = [
         "" if row.value is None else f"{percent(row.value)} ({shared.range_text(row.interval)})"
@@ -100,7 +100,7 @@ def _ranges(shown: Shown) -> None:
 
 
 def _review(shown: Shown) -> None:
-    """Draw sentences for a review and, if there are several tables, how many pairs each decides."""
+    """Draw sentences for a review; for several tables, also how many pairs each table decides."""
     results = []
     with page.progress("What these tables leave open") as report:
         for done, question in enumerate(shown.questions):
@@ -112,7 +112,7 @@ def _review(shown: Shown) -> None:
 
 
 def _deciding(shown: Shown) -> None:
-    """Draw, on request, how many pairs could be decided if the table printed more."""
+    """Draw, on request, how many pairs more decimals, cutoffs or negatives would decide."""
     q = shown.answer.question
     if not shown.answer.pairs:
         raise ValueError("one system alone has no pair to decide")
@@ -126,7 +126,7 @@ def _deciding(shown: Shown) -> None:
 
 
 def _decided(table: pd.DataFrame, name: str, header: str) -> None:
-    """Draw how many pairs each row of ``table`` decides; the column ``name`` holds its label."""
+    """Draw how many pairs each row of ``table`` decides; the column ``name`` holds row labels."""
     columns = {header: table[name].map(escaped)}
     kinds = {"decided": "Pairs decided", "decided_if_falling": "If ranks fall off"}
     for kind, label in kinds.items():

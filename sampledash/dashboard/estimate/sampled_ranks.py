@@ -62,7 +62,7 @@ CHOICES: dict[str, Any] = {key: default for key, (_, default) in OFFERED.items()
 CHOICES |= {_IN_LINK: "", "draw_seed": 1, **shared.DEFAULTS}
 Sets = tuple[SampledRankSet, ...]
 _SHIFT = "_sampled_from_0"
-_UNKNOWN = (state.DEFAULTS["n"], NOT_KNOWN)  # shown in the bar until the reader gives n
+_UNKNOWN = (state.DEFAULTS["n"], NOT_KNOWN)  # n until it is known, and the text shown for n
 
 
 class Given(NamedTuple):
@@ -71,16 +71,16 @@ class Given(NamedTuple):
     ident: str  # different for data with different content
     # n of the data or typed by the reader, and a text that shows n; None if n is set by a slider.
     n: tuple[int, str] | None
-    m: str  # text that shows the m of the data; "" if m is a setting
+    m: str  # text that shows the m of the data; "" if the data lack m, which a slider then sets
     # A function that returns the sampled ranks, and the true ranks if they are known.
     read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the part of the page for sampled ranks."""
+    """Draw the Correct page for sampled ranks; ``row`` is a container at the top of the page."""
     page_defaults, (headline, place, found) = {**defaults, **CHOICES}, shared.places()
     chosen, systems, options = st.container(), st.container(), st.container(horizontal=True)
-    # The widgets of ``options`` are drawn first, because the choice of ranks depends on them.
+    # Draw the widgets of ``options`` before the choice of ranks, which depends on their values.
     with options:
         bound = page.bound("estimator", shared.HELP["estimator"], width=320)
         st.selectbox("Estimate by", list(result.METHODS), **bound)
@@ -131,7 +131,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 
 def _choose(row: DeltaGenerator) -> Given:
-    """Draw the choice of sampled ranks; return them, or raise a ValueError if there are none."""
+    """Draw the choice of sampled ranks; return the choice, or raise a ValueError without ranks."""
     help_ = shared.HELP["sampled_source"]
     with row:
         chosen = page.segments("Sampled ranks of", SOURCES, "sampled_source", help=help_)
@@ -156,7 +156,8 @@ def _choose(row: DeltaGenerator) -> Given:
         ident, parse = _typed()
     opened = memory.cached(("opened", ident), parse, shared=False, large=True)
     n, m = _of_data(opened)
-    # Whether the data hold ranks among all candidates of a test. If so, m is their n - 1.
+    # Whether the candidates are a sample of a larger corpus, and the data hold ranks among all of
+    # these candidates. If so, all candidates but the relevant item are the m negatives.
     tested = shared.is_corpus() and not any(part.source.sampled for part in opened.tables)
     asked = n is None and (tested or bool(opened.tables and not shared.is_corpus()))
     typed_n = ask_n(ident) if asked else None
@@ -207,7 +208,10 @@ def _one_run() -> Given:
 
 
 def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
-    """Return n with its text (None if the data lack n), and the text of m ("" if they lack m)."""
+    """Return n of the data with a text that shows n, and a text that shows m.
+
+    If the data lack n, None replaces n and its text. If the data lack m, the text of m is "".
+    """
     frames, n, m = [part.frame for part in opened.tables], None, ""
     lacks_n, lacks_m = lacks(opened) if frames else (True, True)
     if not lacks_n:
@@ -284,9 +288,9 @@ def _shown(sets: Sets, ident: str) -> Sets:
 
 
 def _said(doubtful: list[SampledRankSet]) -> bool | None:
-    """Ask the reader whether the drawn negatives decided m; return the answer, None for open.
+    """Ask the reader whether the drawn negatives decided m; return None to use what the data say.
 
-    The question arises because, in the data, m correlates with the sampled rank.
+    The page asks this because m correlates with the sampled rank in the sets ``doubtful``.
     """
     chosen = _SAID[state.value("m_set", CHOICES)]
     if chosen is None:
@@ -393,7 +397,7 @@ def _true_ranks(answer: result.Result[result.Question]) -> None:
 
 
 def _which_gamma(answer: result.Result[result.Question]) -> None:
-    """Draw bias, standard deviation and error of a corrected mean over γ, to help choose γ."""
+    """Draw bias, standard deviation and error of a corrected metric against γ, to help choose γ."""
     q = answer.question
     names = [x.system for x in q.sets]
     place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0

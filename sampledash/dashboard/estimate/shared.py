@@ -26,7 +26,8 @@ from sampledash.types import Progress
 HELP = texts(Path(__file__).with_name("help.txt"))
 # Key of a setting in a link -> its options and its default.
 OFFERED: state.Offered = {"candidates": (CANDIDATES, CANDIDATES[0])}
-DEFAULTS = {"metric": "Recall@k", "candidates": CANDIDATES[0]}  # default settings of both parts
+# Default settings that the pages for sampled ranks and for a printed table share.
+DEFAULTS = {"metric": "Recall@k", "candidates": CANDIDATES[0]}
 
 
 def is_corpus() -> bool:
@@ -40,7 +41,7 @@ def ask_candidates() -> None:
 
 
 def mean_n(name: str = DATA) -> tuple[int, str]:
-    """Return the mean n of a bundled example, and the text that the bar shows in place of n."""
+    """Return the mean n of a bundled example, and the text that the bar of sliders shows for n."""
     mean = round(float(np.mean(example(name)[0].n)))
     return mean, f"{count(mean)}, mean of the users"
 
@@ -96,10 +97,10 @@ def answered(
     doing: str,
     explain: Callable[[ValueError], page.Problem] = page.Problem.of,
 ) -> tuple[Result[Any] | None, bool]:
-    """Draw the answer: its sentence in ``headline``, and its picture in ``found``.
+    """Draw the page's result: its sentence in ``headline``, and its picture in ``found``.
 
-    Return the answer, and whether it is outdated. While the page asks for data, the answer is None,
-    because an outdated answer would be about other data.
+    Return the result, and whether it is outdated. While the page asks for data, the result is None,
+    because an outdated result would be about other data.
     """
     answer, problem = page.answer(key, check, compute, lambda _: doing, explain)
     dim = problem is not None

@@ -1,4 +1,4 @@
-"""Script of the page Paper: it compares the numbers and statements of the papers with ours."""
+"""Script of the page Paper: it compares values in papers with the values that we compute."""
 
 from sampledash.dashboard import paper as page
 

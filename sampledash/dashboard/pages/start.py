@@ -1,4 +1,4 @@
-"""Script of the page Start: it shows in ten seconds what sampling does to a comparison."""
+"""Script of the page Start: it shows what sampling does to a comparison of recommenders."""
 
 from sampledash.dashboard import start
 
