@@ -8,12 +8,15 @@ import argparse
 import io
 from collections import defaultdict
 from collections.abc import Mapping
+from math import inf
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from sampledash.by_weight import ABOVE, NEGATIVES, TIED, WEIGHT, parts_of
+from sampledash.checks import shown, written
 from sampledash.command_line.options import refuse_unused
 from sampledash.command_line.streams import Answer, aside, opened, rank_sets, read
 from sampledash.lab.ranking import COUNTED, DIGITS, popularity
@@ -58,10 +61,13 @@ def _ranked(source: str, args: argparse.Namespace, progress: Progress) -> Answer
     engine, pairs = warehouse.connect(args.engine or warehouse.DUCKDB), (args.relevant, args.seen)
     if args.negatives is not None:
         every, seen, sentences = warehouse.checked(engine, source, *pairs, progress)
-        name, kind = Path(source).name, args.negatives.partition("^")[0]
-        table = warehouse.opened(engine, source) if kind == _WEIGHT else None
-        weights = _weights(name, table, seen, args.negatives)
-        sets = _by_weight(name, every, weights)
+        name = Path(source).name
+        if "=" in args.negatives:
+            sets = _by_stratum(name, every, args.negatives)
+        else:
+            by_column = args.negatives.partition("^")[0] == _WEIGHT
+            table = warehouse.opened(engine, source) if by_column else None
+            sets = _by_weight(name, every, _weights(name, table, seen, args.negatives))
         return Answer(sentences, {"ranks": ranks_table(sets)})
     ranks, sentences = warehouse.rank_scores(engine, source, *pairs, progress=progress)
     return _kept(engine, ranks, args, "ranks", sentences)
@@ -97,6 +103,41 @@ def _by_weight(name: str, every: warehouse.Table, weights: Mapping[str, float]) 
     """Return a rank set for each system, with its negatives counted by class of sampling weight."""
     with warehouse.one_sentence(name):
         items = every.select("item").distinct().to_pyarrow().to_pandas()
+    first, parts, weight = parts_of([weights[str(item)] for item in items["item"]])
+    columns = {f"part{j}": part for j, part in enumerate(parts.T)}
+    return _grouped(name, every, items.assign(first=first, **columns), {"classes": weight})
+
+
+def _by_stratum(name: str, every: warehouse.Table, negatives: str) -> list[RankSet]:
+    """Return a rank set for each system, with its negatives counted by stratum.
+
+    The column ``stratum`` of the scores labels the stratum of each negative. ``negatives`` is the
+    number drawn from each stratum, such as ``history=50,rest=49``, or ``hard=all``.
+    """
+    if warehouse.STRATUM not in every.columns:
+        raise ValueError(f"{name} has no column stratum: add it, or draw by weight or popularity")
+    pairs = (map(str.strip, part.rpartition("=")[::2]) for part in negatives.split(","))
+    drawn = {x: inf if y == "all" else written(f"--negatives {x}=", y, low=0) for x, y in pairs}
+    with warehouse.one_sentence(name):
+        labels = every.filter(~every["relevant"]).select(warehouse.STRATUM).distinct()
+        strata = labels.to_pyarrow()[0].to_pylist()
+    for label in sorted({*strata} ^ {*drawn}):
+        why = "no negative has" if label in drawn else "say how many are drawn (0 or more) from"
+        raise ValueError(f"--negatives {negatives}: {why} the stratum {shown(label)}")
+    groups = pd.DataFrame({warehouse.STRATUM: [*drawn], "first": range(len(drawn)), "part0": 1})
+    return _grouped(name, every, groups, {"strata": [*drawn.values()]})
+
+
+def _grouped(
+    name: str, every: warehouse.Table, groups: pd.DataFrame, last: Mapping[str, ArrayLike]
+) -> list[RankSet]:
+    """Return a rank set for each system, with its negatives counted by the rows of ``groups``.
+
+    For ``groups``, see :func:`~sampledash.readers.warehouse.class_sums`. ``last`` maps the column
+    of the rank sets, classes or strata, to its last part: the weight of each class, or the number
+    drawn from each stratum.
+    """
+    with warehouse.one_sentence(name):
         table = warehouse.wanted_items(every).order_by("system", "instance")
         wanted = table.to_pyarrow().to_pandas()
     for instance in wanted["instance"][wanted.duplicated(["system", "instance"])]:
@@ -104,19 +145,17 @@ def _by_weight(name: str, every: warehouse.Table, weights: Mapping[str, float]) 
             f"--negatives needs one relevant item for each instance, and {instance} has several: "
             "leave the option out, or keep one relevant item of each instance"
         )
-    first, parts, weight = parts_of([weights[str(item)] for item in items["item"]])
-    columns = {f"part{j}": part for j, part in enumerate(parts.T)}
     with warehouse.one_sentence(name):
-        items = items.assign(first=first, **columns)
-        sums = warehouse.class_sums(every, items).to_pyarrow().to_pandas()
+        sums = warehouse.class_sums(every, groups, groups.columns[0]).to_pyarrow().to_pandas()
     sizes = np.zeros((len(wanted), 4), dtype=np.int64)
     np.add.at(sizes, (sums["row"], sums["side"]), sums["size"])
-    classes = np.zeros((*sizes.shape, len(weight) + len(columns)))
+    columns, ((field, final),) = groups.columns[2:], last.items()
+    classes = np.zeros((*sizes.shape, np.size(final) + len(columns)))
     for j, column in enumerate(columns):
         classes[sums["row"], sums["side"], sums["first"] + j] += sums[column]
     classes[:, NEGATIVES] += classes[:, ABOVE] + classes[:, TIED]
-    classes = classes[..., : len(weight)].round(DIGITS)
-    classes[:, WEIGHT] = weight
+    classes = classes[..., : np.size(final)].round(DIGITS)
+    classes[:, WEIGHT] = final
     return [
         RankSet(
             str(system),
@@ -124,7 +163,7 @@ def _by_weight(name: str, every: warehouse.Table, weights: Mapping[str, float]) 
             sizes[rows.index, :WEIGHT].sum(axis=1) + 1,
             ties=sizes[rows.index, TIED],
             instances=rows["instance"],
-            classes=classes[rows.index],
+            **{field: classes[rows.index]},
         )
         for system, rows in wanted.groupby("system")
     ]

@@ -39,6 +39,7 @@ DUCKDB = "duckdb://"
 _EXTRA = "this needs Ibis and DuckDB: in the clone, pip install '.[warehouse]'"
 _SPARK = "Spark needs its client: in the clone, pip install '.[spark]'"
 KEYS = ["system", "instance", "item"]
+STRATUM = "stratum"  # name of the column of scores that labels the stratum of each candidate
 YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
 _STEPS = 2**24  # number of possible values of the hash (6 hexadecimal digits) that breaks ties
 _NAMED = 3  # most items that an error about repeated items names
@@ -259,6 +260,9 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
         mark = mark.cast("int8") if mark.type().is_boolean() else mark
         number = mark.type().is_numeric()
         columns["relevant"] = mark.fill_null(0) if number else _text(mark).lower().fill_null("")
+    for header in table.columns:
+        if bare(header) == STRATUM:
+            columns[STRATUM] = _text(table[header]).fill_null("")
     return table.select(**columns)
 
 
@@ -326,25 +330,27 @@ def wanted_items(candidates: Table) -> Table:
     return relevant.select(*KEYS, wanted=relevant["score"])
 
 
-def class_sums(candidates: Table, items: Any) -> Table:
+def class_sums(candidates: Table, groups: Any, key: str) -> Table:
     """Divide the items of each relevant item's list into groups, and return sums over the groups.
 
     Three columns define a group. ``row`` is the number of the relevant item in the order of system
-    and instance. ``first`` is a column of the data frame ``items``. ``side`` is 0 if items have a
-    better score than the relevant item, 1 if the score is equal, 2 if it is worse, and 3 if they
-    are no negatives. The sums are ``size``, the number of items in the group, and the sum of each
-    column ``part…`` of ``items``.
+    and instance. ``first`` is a column of the data frame ``groups``, which has a row for each value
+    of the column ``key`` of ``candidates``. ``side`` is 0 if items have a better score than the
+    relevant item, 1 if the score is equal, 2 if it is worse, and 3 if they are no negatives. The
+    sums are ``size``, the number of items in the group, and the sum of each column ``part…`` of
+    ``groups``.
     """
     import ibis
 
     wanted = wanted_items(candidates)
     number = ibis.row_number().over(ibis.window(order_by=KEYS[:2]))
     wanted = wanted.select(*KEYS[:2], "wanted", row=number, own=wanted["item"])
-    both = wanted.join(candidates[[*KEYS, "score"]], KEYS[:2]).join(ibis.memtable(items), "item")
+    columns = list(dict.fromkeys([*KEYS, "score", key]))
+    both = wanted.join(candidates[columns], KEYS[:2]).join(ibis.memtable(groups), key)
     score, no_negative = both["score"], (both["item"] == both["own"]) | ~_real(both["score"])
     known = [(no_negative, 3), (score > both["wanted"], 0), (score == both["wanted"], 1)]
     both = both.mutate(side=ibis.cases(*known, else_=2))
-    sums = {x: both[x].sum() for x in items.columns if x.startswith("part")}
+    sums = {x: both[x].sum() for x in groups.columns if x.startswith("part")}
     return both.group_by("row", "first", "side").agg(size=both.count(), **sums)
 
 

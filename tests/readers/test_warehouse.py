@@ -228,6 +228,35 @@ def test_classes_by_popularity_of_a_folder(tmp_path):
     classes_by_popularity_are_those_of_arrays("duckdb://", tmp_path)
 
 
+def test_strata_of_a_column_are_those_of_arrays(tmp_path, refused):
+    rng, (users, items) = np.random.default_rng(8), (60, 40)
+    scores = rng.integers(0, 20, (users, items)) / 4
+    scores[rng.random(scores.shape) < 0.05] = -np.inf
+    relevant, label = rng.integers(0, items, users), rng.choice([*"abc"], scores.shape)
+    scores[np.arange(users), relevant] = 3
+    user, item = np.indices(scores.shape).reshape(2, -1)
+    columns = {"system": ["S"] * len(user), "user": user, "item": item, "score": scores.ravel()}
+    columns |= {"relevant": (item == relevant[user]).astype(int), "Stratum": label.ravel()}
+    source, drawn = stored(tmp_path / "scores", columns), {"a": 5, "b": 0, "c": np.inf}
+    out, negatives = str(tmp_path / "r.csv"), "a = 5,b=0, c=all"
+    assert main(["rank", source, "--negatives", negatives, "-o", out]) == 0
+    (ranks,) = sd.read_rank_sets(tmp_path / "r.csv")
+    expected = sd.ranks_from_scores(
+        scores, relevant, system="S", strata=(label, drawn), instances=range(users)
+    )
+    assert ranks == expected
+    assert np.array_equal(ranks.strata, expected.strata)
+    for negatives, said in {
+        "a=5,c=9": "say how many are drawn (0 or more) from the stratum 'b'",
+        "a=5,b=1,c=9,d=2": "no negative has the stratum 'd'",
+        "a=5,b=few,c=9": "--negatives b= must be a number, got 'few'",
+        "a=5,b=.5,c=9": "give whole numbers of items",
+    }.items():
+        refused(said, "rank", source, "--negatives", negatives)
+    bare = written(tmp_path / "bare.parquet", {k: v for k, v in columns.items() if k != "Stratum"})
+    refused("bare.parquet has no column stratum: add it", "rank", bare, "--negatives", "a=5")
+
+
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 SPARK = {
     "master": "local-cluster[2,1,1024]", "executor.memory": "512m",
