@@ -396,7 +396,7 @@ def box(x0: float, x1: float, y0: float, y1: float, **more: Any) -> dict[str, An
 
 
 def halo(color: str) -> dict[str, Any]:
-    """Return the font of a name among lines; the pages' CSS turns its shadow into a halo."""
+    """Return the font of a line's name in a plot; the pages' CSS turns its shadow into a halo."""
     return {"color": color, "size": 14, "shadow": "0 0 0 transparent"}
 
 
