@@ -212,7 +212,7 @@ def behind(fig: Picture, pinned: Sequence[tuple[str, Picture]]) -> Picture:
     """Return ``fig`` with the lines of ``pinned`` added in the styles of ``PINNED``.
 
     ``pinned`` holds names and pictures of earlier settings. A pinned line that almost equals a line
-    of ``fig`` is left out. If the picture is saved as a file, its caption explains the styles.
+    of ``fig`` is left out. The caption of a saved picture, ``meta``, explains the styles.
     """
     written = fig.as_written()
     layout, data = dict(written["layout"]), list(written["data"])

@@ -146,8 +146,8 @@ class Audit:
             Metric or text such as ``"Recall@10"``.
         sets
             True ranks of each system. If the draws follow popularity, the rank sets need
-            ``classes`` by the popularity that was audited, as from
-            ``rank(..., weights="popularity")``.
+            ``classes`` (candidates grouped by popularity), as from
+            ``rank(..., weights="popularity")`` with the interactions that were audited.
         claimed
             The scheme by which negatives are said to be drawn.
 

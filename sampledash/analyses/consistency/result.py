@@ -61,7 +61,7 @@ class Question:
 
     @property
     def fits(self) -> bool:
-        """Whether only few m are evaluated, because each m needs its own fit or computation."""
+        """Whether few m are evaluated, because each m needs a fit of the correction or the like."""
         return self.protocol.anew
 
     @property

@@ -88,8 +88,8 @@ def risks(
 ) -> theme.Picture:
     """Draw the root mean squared error of each correction as a bar, whose opaque part is the bias.
 
-    ``errors`` holds squared bias and variance for one draw. The error is that of a mean over
-    ``instances`` draws, so the variance is divided by this number.
+    ``errors`` holds squared bias and variance for one instance. The bar is for a mean over so many
+    ``instances``, which divides the variance by their number.
     """
     rows = list(errors)
     bias2, variance = 1e4 * np.array(list(errors.values())).T

@@ -103,7 +103,7 @@ class Question:
 
     @property
     def readings(self) -> tuple[Question, ...]:
-        """These settings with each possible assumption on how m was set (``READINGS``)."""
+        """A copy of these settings for each possible assumption on how m was set (``READINGS``)."""
         if all(len(ranks.readings) == 1 for ranks in self.sets):
             return (self,)
         return tuple(
@@ -141,7 +141,7 @@ class Question:
         return self.cached((asked, ranks), lambda: point(self.metric, ranks, asked))
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
-        """Return the range of system i's exact metric if i = j, otherwise of its difference to j's.
+        """Return the range of the difference of the systems i and j; if i = j, of i's exact metric.
 
         A ``shape`` is an assumption on the distributions of the true ranks. With a shape, return
         None if the samples contradict the shape, or if m may depend on the drawn negatives.
@@ -185,7 +185,7 @@ class Question:
         }
 
     def price(self, ranks: SampledRankSet) -> tuple[Range, Range]:
-        """Return two ranges of the mean number of candidates to score until the metric is certain.
+        """Return two ranges: how many candidates must be scored on average to know the metric.
 
         The first range is for the mean over these instances, the second for the mean over
         infinitely many instances.

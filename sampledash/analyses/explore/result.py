@@ -140,10 +140,9 @@ def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
 
 
 def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict[int, float]]:
-    """Return the expected sampled metric ``q.focus`` for several m, in two dictionaries by m.
+    """Map m to the expected sampled metric ``q.focus`` at ``q.ranks``, and m to that at ``q.rank``.
 
-    The first has the values at ``q.ranks``, the second the value at the chosen rank ``q.rank``. m
-    takes the values ``sizes`` below n - 1, and n - 1 (all negatives) unless it exceeds ``MOST``.
+    The values of m are those of ``sizes`` below n - 1, and n - 1 (all negatives) up to ``MOST``.
     """
     s, metric = q.sampling, q.focus
     both = np.append(q.ranks, q.rank)
