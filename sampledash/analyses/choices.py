@@ -21,7 +21,7 @@ def _chips() -> dict[str, tuple[str, bool]]:
 
 #: Menu label of a metric ("chip") -> metric name, and whether the metric uses the pages' cutoff k.
 CHIPS = Live(_chips)
-#: Menu of the candidates among which a test ranks its relevant items.
+#: Menu entries: what the candidates are, among which a test ranks its relevant items.
 CANDIDATES = ("Sampled negatives", "A sample of a larger corpus")
 METRIC = "Recall@k"  # default metric of pages that show a single metric
 
@@ -34,7 +34,7 @@ ODDS = "odds"
 SCHEMES = Live(
     lambda: {**{schemes.SCHEMES[x].label: x for x in schemes.usual_first()}, ODDS: "popularity"}
 )
-#: Stands in for rank sets in :func:`schemes.possible`, on pages that simulate a catalogue of items.
+#: Argument of :func:`schemes.possible` on pages that simulate items and so have no rank sets.
 CATALOGUE = (SimpleNamespace(classes=True, mass_above=None, strata=None),)
 
 

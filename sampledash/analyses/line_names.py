@@ -120,5 +120,5 @@ def names_at(
 
 
 def _pixels(values: Any, ends: Sequence[float], size: float) -> Floats:
-    """Convert axis values to pixels; the axis runs from ``ends[0]`` (0) to ``ends[1]`` (size)."""
+    """Convert axis values to pixels: ``ends[0]`` becomes 0, and ``ends[1]`` becomes ``size``."""
     return (np.asarray(values, dtype=np.float64) - ends[0]) / (ends[1] - ends[0]) * size

@@ -134,9 +134,9 @@ class LruStore:
                 return self.get(key, make, wait)
 
 
-# ``_SHARED`` are the stores of all sessions; ``_OWN`` are the numbers of results in the stores of
-# each session. The key True is for large results, such as values for every m, which take tens of MB
-# with many systems.
+# ``_SHARED`` holds the stores that all sessions share; ``_OWN`` holds the sizes of each session's
+# stores. The key True is for large results, such as values for every m, which take tens of MB with
+# many systems.
 _SHARED = {True: LruStore(48), False: LruStore(512)}
 _OWN = {True: 6, False: 256}  # comparing 8 systems by a metric needs 160 small results
 _ALONE: dict[Any, Any] = {}  # stands in for the session in scripts and tests

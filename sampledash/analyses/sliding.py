@@ -79,11 +79,11 @@ def sliding(
         frames.append({"name": label, "data": moved, "traces": moving, "layout": head})
         places.append({"label": label, "method": "animate", "args": [[label], at_once]})
     fig.frames = frames
-    # Copied, because all figures share ``styles``, and ``large`` changes the slider of one figure.
+    # Copied, because all figures share ``styles``, and :func:`large` changes one figure's slider.
     slider = deepcopy(theme.styles(dark)["slider"])
     slider |= {"active": list(steps).index(begin), "steps": places}
     slider["currentvalue"]["prefix"], slider["pad"]["t"] = prefix, gap
-    # Let Plotly fit the margins: axis labels change with the step, and ``large`` enlarges them.
+    # Let Plotly fit the margins, because the axis labels change when the slider moves.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True, "title": heading(top, height)}
     fig.update_layout(sliders=[slider] * (len(steps) > 1), **fit)
     return fig

@@ -212,7 +212,7 @@ def behind(fig: Picture, pinned: Sequence[tuple[str, Picture]]) -> Picture:
     """Return ``fig`` with the lines of ``pinned`` added in the styles of ``PINNED``.
 
     ``pinned`` holds names and pictures of earlier settings. A pinned line that almost equals a line
-    of ``fig`` is left out. If the picture is saved as a file, its caption explains the styles.
+    of ``fig`` is left out. The caption of a saved picture, ``meta``, explains the styles.
     """
     written = fig.as_written()
     layout, data = dict(written["layout"]), list(written["data"])
@@ -396,7 +396,7 @@ def box(x0: float, x1: float, y0: float, y1: float, **more: Any) -> dict[str, An
 
 
 def halo(color: str) -> dict[str, Any]:
-    """Return the font of a name among lines; the pages' CSS turns its shadow into a halo."""
+    """Return the font of a line's name in a plot; the pages' CSS turns its shadow into a halo."""
     return {"color": color, "size": 14, "shadow": "0 0 0 transparent"}
 
 

@@ -91,12 +91,12 @@ class Audit:
 
     @property
     def alpha(self) -> float:
-        """Most likely power of popularity: 0 is uniform; NaN without interactions."""
+        """Most likely α of draws by popularity^α: 0 is uniform; NaN without interactions."""
         return self.fitted.alpha
 
     @property
     def alpha_interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of the power α of popularity."""
+        """The 95 % confidence interval of :attr:`alpha`."""
         return self.fitted.interval
 
     @property
@@ -130,8 +130,8 @@ class Audit:
         if self.uneven and not self.fitted.popular:
             return None
         drawn = not self.fitted.popular, self.drawn != AGAIN
-        # The scheme "strata" has the same two properties as "popularity-without-replacement", but
-        # comes later in ``SCHEMES``.
+        # "strata" has the same properties as "popularity-without-replacement", but is never chosen,
+        # because it comes later in ``SCHEMES``.
         known = ((name, x) for name, x in SCHEMES.items() if not x.varies)
         return cast(Scheme, next(name for name, x in known if (x.uniform, x.distinct) == drawn))
 
@@ -146,8 +146,8 @@ class Audit:
             Metric or text such as ``"Recall@10"``.
         sets
             True ranks of each system. If the draws follow popularity, the rank sets need
-            ``classes`` by the popularity that was audited, as from
-            ``rank(..., weights="popularity")``.
+            ``classes`` (candidates grouped by popularity), as from
+            ``rank(..., weights="popularity")`` with the interactions that were audited.
         claimed
             The scheme by which negatives are said to be drawn.
 
@@ -266,9 +266,9 @@ def audit(
 
     Notes
     -----
-    The tests together raise a false alarm in one of 300 audits of clean lists. The power α of
-    popularity is estimated by maximum likelihood, for draws with or without replacement; the order
-    of a list is not used. The candidates of a list are all items, except the history and the
+    The tests together raise a false alarm in one of 300 audits of clean lists. The power α of draws
+    by popularity^α is estimated by maximum likelihood, for draws with or without replacement; the
+    order of a list is not used. The candidates of a list are all items, except the history and the
     relevant item if lists leave these out. Equal lists count once. Items without an interaction are
     known only because a list names them; therefore neither the estimate nor the tests use them.
 

@@ -14,20 +14,20 @@ from sampledash.types import Floats, Ints
 
 
 class Lists(NamedTuple):
-    """Lists of negatives, whose number in the order of the input is called their row.
+    """Lists of negatives, numbered from 0 in the order of the input.
 
-    ``row`` and ``item`` have an entry for each negative of each list, sorted by row and item.
+    ``row`` and ``item`` have an entry for each negative of each list, sorted by list and item.
     """
 
     lengths: Ints
     row: Ints  # for each negative, the number of its list
     item: Ints
     instance: Ints  # for each list, the number of its instance
-    positive: csr_array  # rows × items: 1 for the relevant item, if it is known
+    positive: csr_array  # lists × items: 1 for the relevant item, if it is known
     places: Ints | None  # position (from 1) of the relevant item among its negatives, if known
     items: NDArray[Any]  # labels of all items
     popularity: Floats | None  # number of interactions of each item
-    seen: csr_array  # rows × items: 1 for items in the history of the instance
+    seen: csr_array  # lists × items: 1 for items in the history of the list's instance
 
 
 def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places: Any) -> Lists:

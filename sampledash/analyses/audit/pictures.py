@@ -29,9 +29,9 @@ def example() -> Audit:
 
 
 def drawn(result: Audit, *, dark: bool = False) -> theme.Picture:
-    """Draw how often items were drawn relative to uniform draws, a bar for each tenth of the items.
+    """Draw how often items were drawn, divided by the expected number of uniform draws.
 
-    The tenths are by popularity.
+    There is a bar for each tenth of the items, sorted by popularity.
     """
     c, tenths, x = theme.look(dark), result.deciles, list(range(len(result.deciles)))
     times = tenths["drawn"] / tenths["uniform"]

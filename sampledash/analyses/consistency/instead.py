@@ -34,12 +34,15 @@ _MOST_ITEMS = 10**6  # largest number of items in the code snippet, which makes 
 
 @dataclass(frozen=True)
 class Priced:
-    """Results of every evaluation design, by budget (number of scores per instance and system)."""
+    """Results of all evaluation designs, by budget (number of scores per instance and system).
+
+    An evaluation design says how many instances and candidates are scored with the budget.
+    """
 
     by_price: Mapping[int, Designs]
 
     def error(self, budget: int) -> dict[str, float]:
-        """Return the root mean squared error of each design; the mean is over all systems."""
+        """Map each evaluation design to the root mean squared error of the metric, over systems."""
         return {name: _mean_root(x["rmse"]) for name, x in self.by_design(budget).items()}
 
     def by_design(self, budget: int) -> dict[str, pd.DataFrame]:
@@ -70,12 +73,12 @@ def most_of(focus: Focus) -> int:
 
 
 def ladder(focus: Focus, *budgets: int) -> list[int]:
-    """Return, in increasing order, ``budgets`` and the slider's budgets up to :func:`most_of`."""
+    """Return ``budgets`` and the slider's budgets up to the largest, :func:`most_of`, in order."""
     return sorted({*budgets, *(int(b) for b in BUDGETS if b <= most_of(focus))})
 
 
 def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = None) -> Priced:
-    """Return the results of all evaluation designs at each of the ``budgets``."""
+    """Return the errors of the metric with all evaluation designs, at each of the ``budgets``."""
     q, metric, most = focus.result.question, focus.metric, most_of(focus)
     for budget in budgets:
         if not 1 <= budget <= most:
@@ -142,7 +145,7 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
             return ["–"] * 5
         rows, off = known[design], _mean_root(known[design]["rmse"])
         errors = (bare_points(_mean_root(rows[x])) for x in ("bias", "standard_error"))
-        # For a tied pair, which has no true order, the chance is NaN and is written as a dash.
+        # A tied pair has no true order: the chance that a run shows it is NaN, written as a dash.
         shown = "always" if chances[design] == 1 and not off else in_runs(chances[design])
         return [count(round(rows["instances"].mean())), *errors, bare_points(off), shown]
 

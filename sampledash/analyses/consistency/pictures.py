@@ -95,9 +95,9 @@ def curves(
     """Draw the expected sampled metric of each system over m.
 
     Figures 2 and 6 of Krichene & Rendle are such pictures. ``means`` has shape (m_values, systems).
-    Dashed lines show the ``exact`` metrics. In ``marks``, "at" is the m of a vertical line, "flips"
-    are the m at which a pair changes order (triangles), and "wrong" are the ranges of m (first,
-    last) in which this order is wrong (shading).
+    Dashed lines show the ``exact`` metrics. In ``marks``, "at" is the m of a vertical line. "flips"
+    are the m at which the order of one pair of systems changes (triangles), and "wrong" are the
+    ranges of m (first, last) in which the order of this pair is wrong (shading).
     """
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
     ends, dashed = [1, int(m_values[-1])], theme.exact_line(dark, 1.2)
@@ -125,7 +125,8 @@ def _over(
 ) -> theme.Picture:
     """Return a figure of ``data`` over m, on which ``marks`` are drawn.
 
-    The marks are those of :func:`curves`: the page's m, and the m at which a pair changes order.
+    The marks are those of :func:`curves`: the page's m, the m at which the order of a pair changes,
+    and the ranges of m in which it is wrong.
     """
     at, wrong, flips = marks["at"], marks["wrong"], marks["flips"]
     c = theme.look(dark)
@@ -166,10 +167,10 @@ def curve(
 
 
 def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, dict[str, Any]]:
-    """Return the values of m to draw, the systems' means at these m, and what to mark.
+    """Return values of m to draw, the systems' mean metrics at these m, and what to mark.
 
-    The means have shape (number of values of m, systems). Marked are the page's m, and for the
-    marked pair the m at which its sampled order changes and the ranges of m where it is wrong.
+    The means have shape (number of values of m, systems). The picture marks the page's m, each m at
+    which the sampled order of the pair in focus changes, and the ranges of m where it is wrong.
     """
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
@@ -269,7 +270,7 @@ def badge(state: str, dark: bool) -> dict[str, str]:
 def tile_map(
     r: Result, pairs: list[int], focus: Focus | None = None, *, dark: bool = False
 ) -> theme.Picture:
-    """Draw tiles, a row per pair and a column per metric, that show the state of each pair.
+    """Draw a tile per pair (row) and metric (column): whether the pair's sampled order is right.
 
     A click on a tile reports its metric and the number of its pair. The tile in ``focus`` is
     marked.
@@ -479,7 +480,7 @@ class MeanLaw:
     mass: Floats | None = None
 
     def between(self, edges: Floats) -> Floats:
-        """Return the probability that the mean lies in each bin with these ``edges``."""
+        """Return for each bin between ``edges`` the probability that the mean metric lies in it."""
         if self.values is None or self.mass is None:
             spread = max(self.std, 1e-300) * math.sqrt(2)
             return np.diff([math.erf((float(edge) - self.mean) / spread) / 2 for edge in edges])

@@ -61,7 +61,7 @@ class Question:
 
     @property
     def fits(self) -> bool:
-        """Whether only few m are evaluated, because each m needs its own fit or computation."""
+        """Whether few m are evaluated, because each m needs a fit of the correction or the like."""
         return self.protocol.anew
 
     @property
@@ -70,7 +70,7 @@ class Question:
         return self.source.bundled
 
     def orders(self, progress: Progress | None = None) -> Orders:
-        """Return the sampled order of the systems at every m, or at a few m if :attr:`fits`."""
+        """Return the sampled order of the systems at every m, or at few m if each m takes long."""
         m_max, m_values = where_to_look(self.sets, self.m, self.protocol)
         q: Any = self.metrics, self.sets, m_max, self.protocol
         return memory.orders(*q, shared=self.shared, progress=progress, m_values=m_values)
@@ -188,10 +188,7 @@ class Focus:
 
     @cached_property
     def pairs(self) -> list[int]:
-        """Pairs of ``systems``: the marked pair, then the others.
-
-        The others are sorted by the chance that a run shows their true order, smallest first.
-        """
+        """Pairs of ``systems``: the marked pair, then those most likely to be ordered wrongly."""
         every = [self.result.ends.index(ends) for ends in combinations(self.systems, 2)]
         chances = np.nan_to_num(self.result.chances[self.x], nan=1.0)
         return sorted(every, key=lambda p: (p != self.pair, chances[p]))
@@ -239,9 +236,9 @@ class Focus:
 
     @remembered
     def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Return each pair's significance test, and its chance of showing the true order in a run.
+        """Return each pair's significance test, and the chance that one run has the true order.
 
-        This chance is over both draws: of the instances and of the negatives.
+        In this run, the instances and the negatives are both drawn at random.
         """
         q = self.result.question
         again = probability_if_redrawn(self.metric, self.sets, q.m, **q.options)
@@ -250,7 +247,7 @@ class Focus:
 
     @remembered
     def bounds(self, pair: int) -> tuple[float, float]:
-        """Return bounds of the chance that a run shows a pair's true order.
+        """Return bounds of the chance that one run puts a pair of systems in the true order.
 
         In this run, both systems are ranked among the same negatives.
         """
@@ -275,11 +272,11 @@ class Focus:
 
     @remembered
     def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
-        """Return values of m for a picture, and each pair's chances of the true order at these m.
+        """Return values of m, and each pair's chance at each m that one run has the true order.
 
-        For the first ``MOST_OVER_M`` pairs, the values include the m from which the chance of the
-        pair is at least ``probability``, and m - 1. Chances of other pairs at these two m are not
-        computed, but NaN, unless the two m are also among the values for all pairs.
+        Each of the first ``MOST_OVER_M`` pairs adds two values of m: the m from which the pair's
+        chance is at least ``probability``, and m - 1. At an added m, pairs that did not add it have
+        NaN.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
@@ -314,7 +311,7 @@ class Focus:
         return negatives.merge(instances, on=["better", "worse"])
 
     def plan(self, probability: float) -> pd.DataFrame:
-        """Return the tables of :meth:`needed` for all metrics, joined in one table."""
+        """Return for each metric and pair how many negatives or instances are :meth:`needed`."""
         correction = str(self.result.question.protocol.correction)
         tables = [
             replace(self, x=x).needed(probability).assign(metric=str(metric))

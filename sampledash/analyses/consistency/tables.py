@@ -10,7 +10,8 @@ from sampledash.analyses.consistency.result import Focus
 from sampledash.report.escape import escaped, system_name
 from sampledash.report.numbers import bare_points, count, in_runs, p_value, percent, plus_minus
 
-# Number of a pair -> bounds of the chance of its true order if both systems share the negatives.
+# Number of a pair of systems -> bounds of the chance that one run shows the true order, if both
+# systems are ranked among the same negatives.
 Bounds = Mapping[int, tuple[float, float]]
 
 
@@ -33,7 +34,8 @@ def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
 def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
     """Return a table to download: the unrounded chance of the true order, by metric and pair.
 
-    The columns "low" and "high" hold the ``bounds`` of the pairs that have bounds.
+    For the pairs in ``bounds``, the columns "low" and "high" hold the bounds of this chance if both
+    systems are ranked among the same negatives.
     """
     columns = ["metric", "correction", "better", "worse", "probability"]
     table = focus.result.verdict[columns].copy()
@@ -97,7 +99,7 @@ def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
 
 
 def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return a table of pairs: the share of runs that show the true order, and the exact chance."""
+    """Return a table of pairs: the share of runs with the true order, and its exact probability."""
     rows = first(table, metric)
     # The share of a tied pair is NaN, because a tied pair has no true order.
     sign = rows["share_of_runs"].isna().map({True: " = ", False: " > "})

@@ -40,10 +40,10 @@ def flip_list(text: str) -> str:
 
 
 def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False) -> str:
-    """Return the text of a pair's tile: sign, state, and the m from which the order is right.
+    """Return the text of a pair's tile: a sign, ``state``, and the m from which the order is right.
 
-    If ``right_from`` is None, the text says "not by ``m_max``". If ``narrow``, the state is left
-    out.
+    The ``state``, such as "wrong", is the verdict on the pair's sampled order; it is left out if
+    ``narrow``. If ``right_from`` is None, the text says "not by ``m_max``".
     """
     return say.tile(STATES[state][2], state, right_from, m_max, narrow)
 

@@ -88,8 +88,8 @@ def risks(
 ) -> theme.Picture:
     """Draw the root mean squared error of each correction as a bar, whose opaque part is the bias.
 
-    ``errors`` holds squared bias and variance for one draw. The error is that of a mean over
-    ``instances`` draws, so the variance is divided by this number.
+    ``errors`` holds squared bias and variance for one instance. The bar is for a mean over so many
+    ``instances``, which divides the variance by their number.
     """
     rows = list(errors)
     bias2, variance = 1e4 * np.array(list(errors.values())).T
@@ -190,8 +190,8 @@ def spectrum(
     """Draw the share of each component of a metric that a correction recovers from samples.
 
     A metric is a sum of components, polynomials of the rank of degrees 1..most
-    (:mod:`sampledash.spectral`). An entry of ``series`` is a line, for one γ or one m: its label,
-    and the shares by degree.
+    (:mod:`sampledash.spectral`). Each entry of ``series`` is a line to draw: a label that names a γ
+    or an m, and the recovered shares by degree.
     """
     data = []
     for (name, shares), line in zip(series, theme.family_lines(len(series), dark), strict=True):
@@ -217,10 +217,10 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 
 
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
-    """Return the lower and the upper end of a y axis for all curves.
+    """Return the lower and the upper end of a y axis for all curves, which cuts off huge values.
 
-    Values beyond 1.25 times the larger of ``about`` and the first curve's largest absolute value
-    are cut off.
+    The axis reaches up to 1.25 times ``about`` or, if larger, 1.25 times the first curve's largest
+    absolute value.
     """
 
     # Round up to 1, 2 or 5 times a power of ten, so that the axis seldom changes with a setting.

@@ -106,7 +106,7 @@ def stretched(sets: list[RankSet], n: int) -> Floats:
 def fitted(
     metric: Metric, recipe: Correction, sampling: Sampling, prior: Prior
 ) -> tuple[Fit, float, float]:
-    """Return the fitted correction, and its squared bias and variance for one draw.
+    """Return the fitted correction, and its squared bias and variance for one sampled rank.
 
     Bias and variance are averaged over the prior distribution of the true rank.
     """
@@ -139,7 +139,7 @@ class Question:
         return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[0]
 
     def risk(self, recipe: Correction | None = None) -> tuple[float, float]:
-        """Return squared bias and variance for one draw, averaged over the prior of the ranks."""
+        """Return squared bias and variance for one sampled rank, averaged over the prior."""
         return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[1:]
 
     def weighed(self, weight: float) -> Question:

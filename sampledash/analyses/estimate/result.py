@@ -103,7 +103,7 @@ class Question:
 
     @property
     def readings(self) -> tuple[Question, ...]:
-        """These settings with each possible assumption on how m was set (``READINGS``)."""
+        """A copy of these settings for each possible assumption on how m was set (``READINGS``)."""
         if all(len(ranks.readings) == 1 for ranks in self.sets):
             return (self,)
         return tuple(
@@ -117,9 +117,9 @@ class Question:
     def methods(self) -> list[str]:
         """Estimators that are valid for these ranks.
 
-        ``TOGETHER``, which learns the rank distributions of all systems from a common start, needs
-        several systems. It is left out if ``laws.obstacle`` gives a reason why one rank
-        distribution cannot represent all instances.
+        ``TOGETHER``, which learns the rank distributions of all systems at once, needs several
+        systems. It is left out if ``laws.obstacle`` gives a reason why one rank distribution cannot
+        represent all instances.
         """
         offered = plainer() if self.adaptive else METHODS
         together = len(self.sets) > 1 and not any(laws.obstacle(q.sets) for q in self.readings)
@@ -141,7 +141,7 @@ class Question:
         return self.cached((asked, ranks), lambda: point(self.metric, ranks, asked))
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
-        """Return the range of system i's exact metric if i = j, otherwise of its difference to j's.
+        """Return the range of the difference of the systems i and j; if i = j, of i's exact metric.
 
         A ``shape`` is an assumption on the distributions of the true ranks. With a shape, return
         None if the samples contradict the shape, or if m may depend on the drawn negatives.
@@ -185,7 +185,7 @@ class Question:
         }
 
     def price(self, ranks: SampledRankSet) -> tuple[Range, Range]:
-        """Return two ranges of the mean number of candidates to score until the metric is certain.
+        """Return two ranges: how many candidates must be scored on average to know the metric.
 
         The first range is for the mean over these instances, the second for the mean over
         infinitely many instances.
@@ -224,7 +224,8 @@ def ranges(
 ) -> tuple[list[Row], list[Row]]:
     """Return rows with the ranges of all systems' metrics, and of all pairs' differences.
 
-    ``span(i, j, shape)`` returns the range of system i (if i = j), or of a difference.
+    ``span(i, j, shape)`` returns the range of system i's metric if i = j, otherwise of the
+    difference between the systems i and j.
     """
     places = list(combinations_with_replacement(range(len(names)), 2))
     rows, pairs = list[Row](), list[Row]()
@@ -272,7 +273,7 @@ def compute(
 def _allowed_method(
     q: Question, rows: Sequence[Row], *, contradicted: bool
 ) -> tuple[str, words.Reason]:
-    """Return ``q.method`` or, if it is invalid, an estimator that assumes less, and the reason."""
+    """Return ``q.method``, or an estimator that assumes less if samples rule it out, and why."""
     method, order = q.method, plainer()
     plainest = order[-1]
     why: words.Reason = "range"
@@ -299,7 +300,7 @@ def _allowed_method(
 
 
 def _to_know(q: Question) -> Iterator[str]:
-    """Yield notes that the reader should know, such as that systems differ in n or m."""
+    """Yield notes for the user of the page, such as that systems differ in n or m."""
     sizes = {ranks.system: ranks.population for ranks in q.sets}
     least = min(q.sets, key=lambda ranks: ranks.population)
     for sentence in cutoff_holds_all(q.metric, least.population, least.outcomes.m[-1]):

@@ -1,4 +1,7 @@
-"""Sentences for a review of printed tables, and what the tables should print to decide an order."""
+"""Sentences for the reviewer of a paper: which systems its tables of sampled metrics put in order.
+
+Other sentences say which further numbers in these tables would put more systems in order.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -26,7 +29,7 @@ _MOST_M = 2_000  # largest m that is tried, because a range at a larger m takes 
 
 
 class Larger(NamedTuple):
-    """A table that would print more: its label, additional decimals and recalls, and its m."""
+    """A table that prints more than the paper's: label, additional decimals and recalls, and m."""
 
     label: str
     digits: int
@@ -51,7 +54,7 @@ def larger_tables(q: TableQuestion) -> Iterator[Larger]:
 
 
 def options(q: TableQuestion, report: Progress) -> pd.DataFrame:
-    """Return how many pairs of systems each of :func:`larger_tables` would decide.
+    """Return how many pairs of systems would be decided by tables that print more numbers.
 
     A table decides a pair if it proves which system has the better exact metric. The numbers in a
     larger table are predicted from the printed table. The columns are ``printed`` (the label of the

@@ -60,9 +60,10 @@ class Result:
     here: Curves
 
     def at_rank(self, metric: Metric) -> tuple[float, ...]:
-        """Return the exact metric, its expected sampled value and so on, at the chosen rank.
+        """Return a metric's values at the chosen rank, in the order of ``_PARTS``.
 
-        The values are those named in ``_PARTS``.
+        These are the exact metric, its expected sampled value, its standard deviation and, if
+        negatives are drawn by popularity, its expected value with uniform negatives.
         """
         place = self.question.metrics.index(metric)
         return tuple(float(part[place, 0]) for part in self.here)
@@ -101,8 +102,9 @@ def curves(
 ) -> Curves:
     """Return the exact and expected metrics, and their standard deviation, at each of ``ranks``.
 
-    A :class:`Catalogue` adds the expected metrics for uniform negatives. The distributions of the
-    sampled rank, which take the most time, are computed once for all metrics.
+    If negatives are drawn by popularity (:class:`Catalogue`), also return the expected metrics with
+    uniform negatives. The distributions of the sampled rank, which take the most time, are computed
+    once for all metrics.
     """
 
     def make() -> Curves:
@@ -138,10 +140,9 @@ def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
 
 
 def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict[int, float]]:
-    """Return the expected sampled metric ``q.focus`` for several m, in two dictionaries by m.
+    """Map m to the expected sampled metric ``q.focus`` at ``q.ranks``, and m to that at ``q.rank``.
 
-    The first has the values at ``q.ranks``, the second the value at the chosen rank ``q.rank``. m
-    takes the values ``sizes`` below n - 1, and n - 1 (all negatives) unless it exceeds ``MOST``.
+    The values of m are those of ``sizes`` below n - 1, and n - 1 (all negatives) up to ``MOST``.
     """
     s, metric = q.sampling, q.focus
     both = np.append(q.ranks, q.rank)

@@ -18,7 +18,7 @@ from sampledash.report.sentences import ranking
 from sampledash.types import Floats
 
 _HEIGHT = 280
-_DESIGN = 52  # height in pixels of the row of a sampling scheme in :func:`designs`
+_DESIGN = 52  # height in pixels of a row in :func:`designs`, which shows one sampling scheme
 _MOVIES = 8
 
 

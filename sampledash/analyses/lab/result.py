@@ -114,7 +114,7 @@ def by_design(verdict: Result, x: int, sets: Sequence[RankSet], progress: Progre
     """Return metric number ``x`` on all items, and its expectation with each sampling scheme.
 
     A row is a scheme, a column a system. Schemes in which items differ in sampling weight are left
-    out unless all ``sets``, the rank sets of the verdict, have ``classes`` of popularity.
+    out unless all ``sets``, the rank sets of ``verdict``, know the popularity of the candidates.
     """
     weighed, metrics = all(ranks.classes is not None for ranks in sets), verdict.metrics
     names = [name for name in possible(sets) if SCHEMES[name].uniform or weighed]

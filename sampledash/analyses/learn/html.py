@@ -71,10 +71,10 @@ def changes(old: Any, new: Any) -> Any:
 
 
 def offer(number: int, look: str) -> tuple[str, dict[int, str]] | None:
-    """Return a task that the reader can give to a lesson, and the lesson's answer for each m.
+    """Return a request that the reader can make in a lesson, and the answer for each m.
 
-    An example is "Find me a counterexample for Recall@10 with m negatives". Return None if the
-    lesson has no ``OFFER``. ``look`` is a metric.
+    An example is "Find me a counterexample for Recall@10 with m negatives", if ``look`` is
+    "Recall@10". Return None if the lesson has no ``OFFER``.
     """
     if not (given := getattr(lessons.course()[number - 1], "OFFER", None)):
         return None

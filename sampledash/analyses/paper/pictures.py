@@ -26,7 +26,8 @@ from sampledash.report.escape import plain
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99
-# Largest ``times`` in :func:`missing`: how many times as often one item is observed as another.
+# Largest ``times`` in :func:`missing`: the best-ranked item is observed at most this many times as
+# often as the worst-ranked item.
 MOST_TIMES = 20
 TOY = "paper-abc"
 _METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))
@@ -151,7 +152,7 @@ def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
 
 
 def on_both(cells: pd.DataFrame, by: str, dark: bool) -> theme.Picture:
-    """Draw a metric as printed for 1,000 and for 5,000 images, and its ranges; a row per system.
+    """Draw a row per system: the metric printed for 1,000 and 5,000 images, and ranges for 5,000.
 
     ``cells`` are the rows of one cutoff in :func:`sampledash.analyses.paper.wild.ranges`. They are
     sorted by the column ``by``, the best system on top.

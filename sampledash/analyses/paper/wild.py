@@ -72,14 +72,15 @@ def ranges() -> pd.DataFrame:
     -------
     A row per system and cutoff: ``place``, ``system``, ``note`` as in :func:`systems`; the cutoff
     ``k``; the printed Recall@k ``on_sample`` (1,000 images) and ``on_all`` (5,000); the ends of the
-    two ranges in :data:`SHAPES`; the ``middle`` of the range that assumes a shape; and the
-    ``estimate`` of :func:`sampledash.estimate_from_table`. All metrics are shares (0 to 1).
+    two ranges in :data:`SHAPES`; the ``middle`` of the range that assumes a shape of the rank
+    distribution; and the ``estimate`` of :func:`sampledash.estimate_from_table`. All metrics are
+    shares (0 to 1).
     """
     return pd.read_csv(str(bundled() / "ranges_coco_5k.csv"), keep_default_na=False)
 
 
 def inside(cells: pd.DataFrame, ends: tuple[str, str]) -> pd.Series[bool]:
-    """Return for each row whether the metric printed for 5,000 images is in a range.
+    """Return for each row of ``cells`` whether the metric on all 5,000 images is in a range.
 
     ``ends`` names the columns with the lower and the upper end of the range.
     """
@@ -103,13 +104,17 @@ def outside(cells: pd.DataFrame) -> list[dict[Hashable, Any]]:
 def summary(cells: pd.DataFrame) -> pd.DataFrame:
     """Return how well ranges and predictions fit the metrics on 5,000 images, a row per cutoff.
 
-    ``cells`` are rows of :func:`ranges`. The columns are the cutoff ``k``, the number of ``cells``
-    and the number of ``pairs`` of systems. For the ranges in the columns ``low`` and ``high`` they
-    are ``inside_low`` (number of cells in their range), ``decided_low`` (number of pairs with
-    disjoint ranges) and ``right_low`` (number of decided pairs whose printed metrics have this
-    order), and likewise for other ranges. For the prediction ``estimate`` they are ``off_estimate``
-    (mean error) and ``order_estimate`` (share of pairs that the prediction and the printed metrics
-    put in the same order), and likewise for other predictions.
+    ``cells`` are rows of :func:`ranges`. The columns of the result are
+
+    ``k``, ``cells``, ``pairs``
+        The cutoff, the number of systems, and the number of pairs of systems.
+    ``inside_low``, ``decided_low``, ``right_low``
+        For the ranges from ``low`` to ``high``: the number of systems whose metric is in its range,
+        of pairs with disjoint ranges, and of these pairs, those whose metrics have the same order.
+        Likewise for other ranges.
+    ``off_estimate``, ``order_estimate``
+        For the prediction ``estimate``: the mean error, and the share of pairs whose predictions
+        have the same order as their metrics. Likewise for other predictions.
     """
     rows = []
     for k, part in cells.groupby("k"):
@@ -136,7 +141,7 @@ def _orders(low: pd.Series[float], high: pd.Series[float]) -> Ints:
 
 @cache
 def published_samples(scheme: Scheme = DEFAULT_SCHEME) -> tuple[SampledRankSet, ...]:
-    """Return the ranks of both models among the published negatives.
+    """Return the ranks of both recommenders of He et al. among their published negatives.
 
     The rank sets say that the negatives were drawn by ``scheme``.
     """

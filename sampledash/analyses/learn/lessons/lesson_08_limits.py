@@ -21,7 +21,7 @@ def run(m: int) -> tuple[sd.SampledRankSet, ...]:
 
 @lru_cache(maxsize=8)
 def ranges(m: int) -> tuple[list[sliding.Range], list[sliding.Range]]:
-    """Return the ranges of the systems' exact metrics that a run with m negatives allows.
+    """Return the range that each system's exact metric can have, given one run with m negatives.
 
     The second list of ranges assumes that no rank is rarer than the next worse rank.
     """
