@@ -24,20 +24,21 @@ from numpy.typing import ArrayLike
 from sampledash import checks
 from sampledash.types import Floats, Ints
 
-#: Indices on the second axis of an array of classes: number of items above the relevant item,
-#: number of items tied with it, number of all items, and weight of the class.
+#: Indices on the second axis of the array ``classes`` of :func:`law`. For each set of negatives of
+#: equal sampling weight, it holds the number above the relevant item, the number tied with it, the
+#: number of all these negatives, and their weight.
 ABOVE, TIED, NEGATIVES, WEIGHT = range(4)
-_NODES = 64  # largest number of classes of positive weight
+_NODES = 64  # largest number of classes of items, apart from the class of items of weight 0
 _NOTHING = 1e-17  # smaller probabilities are rounding errors of the transforms
-_SMALL = 500  # up to this many probabilities, the integral is computed with an error below 1e-13
+_SMALL = 500  # largest number of probabilities that are computed with an error below 1e-13
 # Settings of the integral over log t (module docstring): _FINE for few probabilities, _COARSE for
-# many, with an error of about 1e-6. The first two numbers are the distance of neighbouring nodes
-# and the largest distance of a node from the middle, in standard deviations. The third number is
-# the largest distance of a number of rung items from its mean, in standard deviations.
+# many, with an error of about 1e-6. In standard deviations, the three numbers are the distance of
+# neighbouring nodes, the largest distance of a node from the middle of the integrand, and the
+# largest distance of the number of items whose clocks have rung from its mean.
 _FINE, _COARSE = (0.25, 12.0, 9.0), (1.2, 3.6, 6.5)
 _ROWS = 512  # largest number of instances that are computed together
 _LEAST = 1e-6  # in place of the weight 0, this share of the smallest positive weight is used
-_ROUNDED = 1e-4  # rounding error of sums over classes, which may be in single precision
+_ROUNDED = 1e-4  # rounding error of sums of numbers of items, which may be in single precision
 _STEPS = 60  # largest number of Newton steps
 
 
@@ -47,9 +48,9 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
     If there are up to 64 different weights above 0, each weight is a class, and an item belongs to
     one class. If there are more weights, there are 64 classes, whose weights are equally spaced in
     the fourth root. An item is then divided over the four classes around its weight by cubic
-    interpolation: its four parts add up to 1, and may be negative. The distributions are sums of
-    smooth functions of the weights, so popularity-sampled Recall@10 on MovieLens 1M changes by less
-    than 0.00001. Weight 0 is the last class.
+    interpolation: its four parts add up to 1, and may be negative. The distribution of a
+    sampled rank depends smoothly on the weights, so popularity-sampled Recall@10 on MovieLens 1M
+    changes by less than 0.00001. Weight 0 is the last class.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
         first = np.clip(first - 1, 0, _NODES - 4)
         factors = [[(place - first - i) / (j - i) for i in range(4) if i != j] for j in range(4)]
         parts = np.prod(factors, axis=1).T
-        # Weights with few digits keep files of ranks short.
+        # Round the weights to 8 digits, because files of ranks contain them.
         by_class = np.array([float(f"{x:.8g}") for x in by_class])
     if np.all(positive):
         return first, parts, by_class
@@ -91,8 +92,9 @@ def classes_of(weights: ArrayLike) -> tuple[Floats, Floats]:
 def check_classes(what: str, given: ArrayLike, sums: Ints, *, whole: bool) -> Floats:
     """Return the array ``classes`` that :func:`law` takes; raise ValueError if it is wrong.
 
-    In each row, the numbers of items above, tied and in all must add up to ``sums``, shape (3,
-    rows). With ``whole``, all numbers must be whole numbers or infinite.
+    A class is a set of negatives of equal sampling weight. For each relevant item, the numbers of
+    negatives above, tied and in all must add up, over the classes, to a column of ``sums``. With
+    ``whole``, all numbers must be whole numbers or infinite.
     """
     classes, rows = checks.array_of(what, given), sums.shape[1]
     if classes.ndim != 3 or classes.shape[:2] != (rows, 4) or classes.dtype.kind not in "iuf":
@@ -139,8 +141,9 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
         low, high = (np.rint(x[every].sum(axis=1))[:, None] for x in (above, above + tied))
         s = np.arange(m + 1)
         rows[every] = ((s >= low) & (s <= high)) / (high - low + 1)
-    # Instances whose classes have the same weights are computed together, at the same nodes of the
-    # integral. Instances with ties are computed separately, because they take most of the time.
+    # Instances whose negatives have the same set of weights are computed together, at the same
+    # nodes of the integral. Instances with ties are computed separately: they take most of the
+    # time.
     kinds, kind = np.unique(weight, axis=0, return_inverse=True)
     for number, has_ties in product(range(len(kinds)), (False, True)):
         has = np.rint(tied.sum(axis=1)) > 0
@@ -158,7 +161,11 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
 def _laws(
     parts: Sequence[Floats], weight: Floats, m: int, grid: tuple[float, float, float]
 ) -> Floats:
-    """Return :func:`law` for instances with more than m negatives and the same class weights."""
+    """Return :func:`law` for instances with more than m negatives and a common set of weights.
+
+    ``parts`` holds the numbers of negatives of each weight above, tied with (if there are ties) and
+    below the relevant item: (instances, weights) each.
+    """
     middle, width = _times(np.sum(parts, axis=0), weight, m)
     # Sort the rows, so that the rows of a block have similar numbers of drawn items above. The
     # transforms of a block can then be short.
@@ -210,11 +217,11 @@ def _rung(
 
     Return also, in the same shape, the expected total weight of the other items times the indicator
     that s items have rung. Each item has a clock that rings after an exponential time; its rate is
-    the item's weight. ``counts`` is the number of items of each class, (rows, classes).
+    the item's weight. ``counts`` is the number of items of each weight, (rows, weights).
     """
     p, q = -np.expm1(-weight * time), np.exp(-weight * time)
-    # Only the numbers low..most of rung items are probable. Their probabilities are determined by
-    # the characteristic function at ``size`` points.
+    # Only low..most are probable numbers of items whose clocks have rung. Their probabilities are
+    # determined by the characteristic function at ``size`` points.
     mean, reach = counts @ p, wide * np.sqrt(np.maximum(counts @ (p * q), 0) + 1)
     low = min(max(int(np.min(mean - reach)), 0), m)
     most = min(int(np.max(mean + reach)), int(np.rint(counts.sum(axis=1)).max()))

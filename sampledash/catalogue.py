@@ -28,13 +28,15 @@ from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme
 from sampledash.types import Floats, Ints
 
 _FIRST = 64  # the weights of this many most popular items are added one by one
-# The _SINGLE most popular items have a class of sampling weight each. All other items are divided
-# into about _NODES classes.
+# Each of the _SINGLE most popular items keeps its own sampling weight. The other items are divided
+# into about _NODES classes of similar popularity, whose items get the mean weight of the class.
 _SINGLE, _NODES = 32, 64
-_SMALL = 16  # up to this many probabilities have an error below 1e-12; more have one below 1e-4
+# Up to this many probabilities of a distribution are computed with an error below 1e-12; more are
+# computed with an error below 1e-4, which is faster.
+_SMALL = 16
 _REPEATED: Scheme = "with-replacement"
 _ROWS = 32  # about this many ranks are computed together
-_NOTHING = 1e-14  # numbers of popular drawn items with at most this probability are ignored
+_NOTHING = 1e-14  # a number of popular items among the drawn items is ignored if less probable
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Catalogue:
         return high, low
 
     def _popular(self, above: Floats | Ints) -> list[tuple[Floats, Floats]]:
-        """Return how many of the ``above`` negatives above are the catalogue's most popular ones.
+        """Return how many of the negatives above a relevant item are the most popular items.
 
         This number is the share ``bestsellers`` of ``above``, rounded down or up at random. The two
         tuples hold the probability of a whole number, and this number.
@@ -120,8 +122,8 @@ class Catalogue:
     def laws(self, above: Floats | Ints) -> Iterator[tuple[slice, Floats]]:
         """Yield slices of ``above``, and the distributions of the number of drawn items above.
 
-        A distribution, over 0..m, is a row for an entry of ``above``: a number of negatives that
-        are above the relevant item.
+        An entry of ``above`` is the number of negatives that are above a relevant item. A row of
+        the distributions is for one entry: the probabilities that 0..m drawn items are above.
         """
         m, total, rows = self.m, self.n - 1, len(above)
         if not self.design.distinct:
@@ -159,10 +161,10 @@ class Catalogue:
         return np.asarray(first[np.minimum(number, _FIRST).astype(np.int64)] + rest)
 
     def _classes(self, tops: Floats) -> Floats:
-        """Return classes for :func:`by_weight.law`: (rows, 4, classes).
+        """Return the argument ``classes`` of :func:`by_weight.law`: (len(tops), 4, classes).
 
-        In each row, the most popular items are above the relevant item; ``tops`` holds their
-        numbers. A class holds items of similar popularity, with the mean of their sampling weights.
+        A class holds items of similar popularity, with the mean of their sampling weights. For each
+        number in ``tops``, so many most popular items are above the relevant item.
         """
         total = float(self.n - 1)
         ends = np.r_[np.arange(_SINGLE), np.geomspace(_SINGLE, total, _NODES).round(), total, tops]

@@ -269,7 +269,7 @@ def _nodes(
 
 def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
     """Return the non-increasing values with least squared bias (Krichene & Rendle, section 5.2)."""
-    # A monotone fit has no γ. For it, as few true ranks have to be evaluated as for γ = 1.
+    # A monotone fit has no γ. The true ranks that are evaluated for γ = 1 suffice for this fit.
     at = _nodes(recipe, metric, sampling, position, 1.0)
     if at is not None:
         return least_squares.monotone(at, recipe.nonnegative), None

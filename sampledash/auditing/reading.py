@@ -41,7 +41,10 @@ def audit_files(lists: _File, train: _File | None = None) -> Audit:
 
 
 def _of_text(data: bytes, name: str) -> list[tuple[Any, ...]]:
-    """Return instance, relevant item, None (an unknown position), and negatives of each line."""
+    """Return a tuple (instance, relevant item, None, negatives) for each line of the file.
+
+    None stands for the relevant item's position in the list, which the file does not say.
+    """
     limits.check_utf8(data, name)
     rows = []
     for line, row in enumerate(data.decode().splitlines(), 1):
@@ -55,7 +58,7 @@ def _of_text(data: bytes, name: str) -> list[tuple[Any, ...]]:
 
 
 def _of_table(data: bytes, name: str) -> list[tuple[Any, ...]]:
-    """Return instance, relevant item, the item's position, and negatives of each list."""
+    """Return a tuple (instance, relevant item, the item's position, negatives) for each list."""
     headers = headers_of(data, limits.kind_of(data, name))
     column = next((header for header in headers if bare(header) == "relevant"), "")
     table = open_interactions(io.BytesIO(data), name=name, rating=column, time="").interactions

@@ -20,7 +20,8 @@ from sampledash.types import Floats, Ints
 
 #: Probability that a test reports a fault in faultless lists; an audit has at most six tests.
 LEVEL = 5e-4
-# Newton's method for α: largest number of steps, shortest step (in standard errors), largest |α|.
+# Newton's method for the power α of popularity: largest number of steps, shortest step (in standard
+# errors), and largest |α|.
 _STEPS, _NEAR, _FAR = 25, 1e-3, 5.0
 # The integrand in the module docstring, as a function of log t, is log-concave. The trapezoid rule
 # sums it at nodes that are these numbers of standard deviations from its mode. More nodes are at
@@ -75,7 +76,7 @@ class Fitted(NamedTuple):
 
     @property
     def popular(self) -> bool:
-        """Whether α differs significantly from 0 (uniform draws), at the level ``LEVEL``."""
+        """Whether the power α differs significantly from 0 (uniform draws), at the level LEVEL."""
         return bool(abs(self.alpha) > -ndtri(LEVEL / 2) * self.error)
 
 
@@ -104,8 +105,8 @@ def fit(draws: Draws, popularity: Floats, once: bool, alpha: float = 0.0) -> Fit
 def _repeated(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Step:
     """For draws with replacement, return the first and minus the second derivative.
 
-    These are derivatives of the log-likelihood by α. Return also, for each list, the logarithm of
-    its number of draws divided by the total weight of its candidates.
+    These are derivatives of the log-likelihood by the power α of popularity. Return also, for each
+    list, the logarithm of its number of draws divided by the total weight of its candidates.
     """
     m, (w, w1, w2) = draws.lengths, np.maximum(draws.totals(moments), [1e-300, 0, 0]).T
     mean = w1 / w
@@ -116,19 +117,21 @@ def _repeated(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Ste
 def _distinct(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Step:
     """For draws without replacement, return the first and minus the second derivative.
 
-    These are derivatives of the log-likelihood by α. Return also, for each list, the log t at which
-    the integrand in the module docstring is largest.
+    These are derivatives of the log-likelihood by the power α of popularity. Return also, for each
+    list, the log t at which the integrand in the module docstring is largest.
     """
     w, x = moments[draws.item, 0], log[draws.item]
     rest = draws.totals(moments).T - [draws.sums(column) for column in moments[draws.item].T]
-    # Whether a list leaves out candidates. A list of all candidates tells nothing about α.
+    # Whether a list leaves out candidates. A list of all candidates tells nothing about the power α
+    # of popularity by which items are drawn.
     on = rest[0] > 1e-9 * moments[:, 0].max()
     r, r1, r2 = np.where(on, rest, 1.0)
 
     def ringing(logs: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return t = exp(logs), and for each draw the probability p that its item rings before t.
+        """Return t = exp(logs), and for each draw the probability p that its clock rings before t.
 
-        Also return the derivative of log p by log t, and the derivative of that by log t.
+        The clock of an item rings after an exponential time, with the item's weight as rate. Also
+        return the first and the second derivative of log p by log t.
         """
         hazard = np.exp(logs)
         rates = w * hazard[draws.row]

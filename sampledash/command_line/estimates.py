@@ -34,8 +34,8 @@ from sampledash.types import Progress
 
 _ENDS = ("low", "high", "low_if_falling", "high_if_falling")
 # In some files, the number m of negatives depends on the rank, and no column says why. Such a file
-# gets two estimates. The first is valid if each m was set before negatives were drawn, the second
-# if the drawn negatives decided m.
+# gets two estimates. The first is valid if each m was set before negatives were drawn. The second
+# is valid if negatives were drawn one by one, and those drawn so far decided whether to go on.
 _READINGS = ("estimate_if_set", "estimate_if_drawn")
 
 
@@ -105,9 +105,10 @@ def _tested(args: argparse.Namespace) -> int | None:
 
 
 def _ends(row: asked.Row) -> tuple[float, ...]:
-    """Return the ends of a metric's range, without and with an assumption (NaN if contradicted).
+    """Return the ends of a metric's range, without and with an assumption.
 
-    The assumption is that no rank is more frequent than a better rank.
+    The assumption is that no rank is more frequent than a better rank. If the data contradict this,
+    the ends with the assumption are NaN.
     """
     return (*row.free, *(row.falling or (np.nan, np.nan)))
 

@@ -119,8 +119,8 @@ def pair_chances(
     runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
     known = None
     if any(run.counts_items for row in runs for run in row):
-        # Compute the mean and variance of each item for all metrics together, which saves time, and
-        # let the runs use these means.
+        # Compute mean and variance of each relevant item's sampled value for all metrics together,
+        # which saves time, and let the runs use these means.
         everyone = [ranks.counted(protocol.ties) for ranks in sets]
         known = moments_of_systems(metrics, everyone, m, protocol)
         runs = [
@@ -160,7 +160,7 @@ def _chances_of_sums(
     units = np.array([run.half_unit for run in runs])
     step = common_step(units[first], units[second])
     chances = normal_chances(difference, deviation, step)
-    # The skewness is at most the largest term divided by the standard deviation.
+    # The skewness of a mean is at most its largest term divided by its standard deviation.
     terms = np.array([run.largest_term() for run in runs])
     rough = np.maximum(terms[first], terms[second]) > _ROUGH * deviation
     at = np.flatnonzero(rough & (deviation > 0) & ~np.isnan(terms[first] + terms[second]))
@@ -233,8 +233,8 @@ def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
 def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
     """Return the characteristic function of each run's mean: (runs, evenly spaced frequencies)."""
     product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
-    # Equal items of equal weight have equal distributions if their runs have the same fitted
-    # correction. So the distribution of each item is computed once per weight and correction.
+    # Equal relevant items of equal weight have equal distributions if their runs have the same
+    # fitted correction. So each distribution is computed once per item, weight and correction.
     groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
     for i, run in enumerate(runs):
         if not run.is_sum:
@@ -333,7 +333,7 @@ def by_lumps(
     turn = np.exp(2j * np.pi * np.arange(size) / size)[:, None]
 
     def turned(frequencies: Floats) -> Complex:
-        """Return the characteristic function of the sums' difference, a row per phase factor."""
+        """Return ``transform`` at the frequencies, with a row for each phase factor in ``turn``."""
         waves = waves_of(values, frequencies)
         return transform(laws[:, :wide] @ waves[:wide], laws[:, wide:] @ waves[wide:], turn)
 
@@ -343,12 +343,12 @@ def by_lumps(
         return np.asarray(turned(frequencies).mean(axis=0) / oftener[0])
 
     ahead = float(oftener[1 : size // 2].sum())
-    # The characteristic function near 0 gives the standard deviation of the difference of the sums
-    # of small values.
+    # The characteristic function near 0 gives the standard deviation of the difference of the sums,
+    # given that both sums contain equally many large values.
     near = 1 / ((np.ptp(values[wide:]) + np.ptp(values[:wide])) or 1.0) / np.sqrt(times.sum())
     turned_by = np.sqrt(-2 * np.log(min(float(np.abs(equally(np.array([near]))[0])), 1.0)))
     if turned_by < _ROUNDED:
-        # If both sums contain the large value equally often, they are always equal.
+        # Two sums that contain equally many large values are then always equal.
         return ahead
     scale = float(turned_by / near)
     if scale > gap / (2 * _REACH):
@@ -414,7 +414,7 @@ def inverted(
         # The product of two characteristic functions can be negligible and grow again at higher
         # frequencies, above all for few large terms. So the series is cut off only after _ENOUGH
         # frequencies, and only if the larger of the two characteristic functions is small too. In
-        # any case it is cut off after the last of the allowed stages.
+        # any case it is cut off after the largest allowed number of frequencies.
         gone = faint & (both[1] < np.sqrt(_FAINT)) & (end >= _ENOUGH) | (end == ends[-1])
         for tapered in (False, True):
             now = left[gone & (faint != tapered)]

@@ -43,7 +43,7 @@ _Copies = tuple[int, int]
 _ALL = 128  # largest number of candidates for which every rank is tried
 _STEPS = 64  # with more than _ALL candidates, this many logarithmically spaced ranks are tried
 _VISIBLE = 1e-11  # smallest difference of two means that is not a tie
-_PAIRED = 1_000  # ``_multiples`` combines copies of at most this many gaps of A, and of B
+_PAIRED = 1_000  # ``_multiples`` tries at most this many gaps in which A is better, or B is better
 # Up to this many instances, a rank set of the result has a row for each instance. With more
 # instances, it has a row for each distinct rank, with the number of instances of this rank.
 _ROWS = 64
@@ -63,8 +63,9 @@ class _Gaps:
     def front(self, ahead: bool) -> _Gaps:
         """Return the Pareto-optimal gaps: no other gap is at least as good in both lengths.
 
-        For A (``ahead``), a gap is good if it is long by the exact metric f, and short by the
-        sampled metric g. For B, it is good if it is short by f, and long by g.
+        A gap is a pair of instances; its two lengths are the differences of their exact metrics f
+        and of their sampled metrics g. If A is better (``ahead``), a gap is good if it is long by f
+        and short by g. If B is better, a gap is good if it is short by f and long by g.
         """
         side = 1 if ahead else -1
         order = np.lexsort((side * self.sampled, -side * self.exact))
@@ -116,9 +117,9 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
         # _VISIBLE), it never reverses the exact order.
         return None
     high, low = np.triu_indices(len(ranks), 1)
-    # Sort the gaps by the distance of their two ranks. Among gaps whose lengths in f and in g are
-    # equal up to rounding, that with the closest ranks is then taken for A, and that with the most
-    # distant ranks for B.
+    # Sort the pairs of ranks by the distance of the two ranks. Among pairs with equal differences
+    # in f and in g (up to rounding), that with the closest ranks is then taken if A has the better
+    # rank, and that with the most distant ranks if B has the better rank.
     width = np.argsort(low - high, kind="stable")
     high, low = high[width], low[width]
     g = np.round(g, 14)
@@ -149,20 +150,22 @@ def _clearest(
 ) -> tuple[_Copies, _Copies] | None:
     """Return a gap of A and a gap of B that have opposite orders by exact and sampled metric.
 
-    A gap is a pair of an instance of A and an instance of B, and its length is the difference of
-    their metrics. The gap of A is longer by the exact metric, that of B by the sampled metric. Of
-    all such pairs of gaps, take the pair that maximises the smaller of the two differences in
-    length, each as a share of its range in ``ranges``. Return None if there is no such pair.
+    A gap is a pair of an instance of A and an instance of B; it is a gap of the system with the
+    better rank. Its length is the difference of the two metrics. The gap of A is longer by the
+    exact metric, that of B by the sampled metric. Of all such pairs of gaps, take the pair that
+    maximises the smaller of the two differences in length, each as a share of its range in
+    ``ranges``. Return None if there is no such pair.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
     best = np.maximum.accumulate(behind.sampled[order])
 
     def reaches(share: float) -> NDArray[np.bool_]:
-        """Return for each gap of A whether a gap of B is a clear counterexample to it.
+        """Return for each gap of A whether some gap of B has the opposite order.
 
-        That gap of B is shorter by the exact metric, and longer by the sampled metric. Both
-        differences in length are at least ``share`` times the ranges of the metrics.
+        A gap is a pair of instances, and its length is the difference of their metrics. The gap of
+        B must be shorter by the exact metric and longer by the sampled metric, both times by at
+        least ``share`` of the metric's range.
         """
         least = [max(share * whole, 2 * _VISIBLE) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
@@ -174,8 +177,8 @@ def _clearest(
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
-    # Among all pairs of gaps that reach nearly the largest share, take a pair whose gap of A is
-    # shortest by the sampled metric.
+    # Among the pairs (gap of A, gap of B) that reach nearly the largest share, take a pair whose
+    # gap of A has the smallest difference of sampled metrics.
     low *= 1 - 1e-3
     able = np.flatnonzero(reaches(low))
     i = int(able[np.argmin(ahead.sampled[able])])
@@ -190,8 +193,9 @@ def _clearest(
 def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
     """Return the fewest copies of a gap of A and of a gap of B that give opposite orders, or None.
 
-    Let a gap of A have the length F in f and G in g, and a gap of B the lengths F' and G'. With p
-    copies of the gap of A and q copies of the gap of B, the exact and the sampled means differ by
+    A gap is a pair of an instance of A and an instance of B. Its length is F by the exact metric
+    and G by the sampled metric for the gap of A, and F' and G' for the gap of B. With p copies of
+    the gap of A and q copies of the gap of B, the exact and the sampled means differ by
     at least v = 1e-11 if p F - q F' and q G' - p G are at least (p + q) v, that is, if q / p lies
     between (G + v) / (G' - v) and (F - v) / (F' + v). The simplest fraction in between has the
     smallest p and q.

@@ -68,11 +68,11 @@ _SUBSETS = 20_000  # all possible samples of instances are enumerated if there a
 # The normal distribution is used if more than this many instances are drawn, and more than this
 # many instances are not drawn.
 _MOST = 2_500
-# If the differences of two systems on single instances have at most this many absolute values, a
-# unit is searched of which all differences are multiples.
+# If the differences of two systems on single instances have at most this many distinct absolute
+# values, a unit is searched of which all differences are multiples.
 _SIZES = 30
-# In the recursion of the module docstring, a power sum p_k is left out if its factor times the
-# number D of instances is at most this.
+# ``_waves_of_subset`` adds power sums times factors. A power sum is left out if its factor times
+# the number of instances is at most this.
 _WEIGHTLESS = 1e-17
 # Number of frequencies in a block: exp(i x f) is computed as the product of a factor for the block
 # of f and a factor for the position of f in its block.
@@ -80,7 +80,7 @@ _STEPS = 64
 
 
 class Designs(NamedTuple):
-    """Two tables with the results of all designs at one budget; :func:`designs` describes them."""
+    """The two tables of :func:`designs`, which compares evaluations of the same cost."""
 
     errors: pd.DataFrame
     orders: pd.DataFrame
@@ -96,7 +96,7 @@ def designs(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Designs:
-    """Return bias, standard error and chance of the true order for designs of the same cost.
+    """Return bias, standard error and chance of the true order of equally costly evaluations.
 
     Parameters
     ----------
@@ -144,7 +144,8 @@ def designs(
     distribution with a continuity correction is used; its error is at most 0.003, and smaller for
     more instances. For systems that rank different instances of unequal weights, the means are
     approximated linearly. For sampled negatives, see :func:`~sampledash.probability_of_order`.
-    Metrics without a cutoff have no rows for the design that stops when the metric is decided.
+    Metrics without a cutoff have no rows for the design "stop when decided", which scores the
+    candidates of an instance until its metric is known.
 
     Examples
     --------
@@ -270,8 +271,8 @@ class _Sample:
             error = float(np.hypot(self.error(i, share), self.error(j, share)))
             gains = [(difference + self.off[i], self.counts[i]), (-self.off[j], self.counts[j])]
         whole = not any(np.any(counts % 1) for _, counts in gains)
-        # Fractional counts need the normal distribution. It also suffices if the difference is more
-        # than _REACH standard errors from 0, because its sign is then certain.
+        # ``_chance_of_subsets`` needs whole numbers of instances. The normal distribution suffices
+        # if the difference is more than _REACH standard errors from 0: its sign is then certain.
         if whole and abs(difference) < _REACH * error:
             return _chance_of_subsets(gains, share, difference, error)
         return float(normal_chances(difference, error))
@@ -323,7 +324,7 @@ def _chance_of_subsets(
 
 
 def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Floats) -> Complex:
-    """Return the characteristic function of a sum of ``drawn`` of the values: (frequencies,).
+    """Return the characteristic function of the sum of the values of ``drawn`` instances.
 
     ``counts`` is the number of instances with each value. The function is computed by the recursion
     in the module docstring: ``waves[n]`` is φ_n, the characteristic function for n drawn instances,
@@ -331,7 +332,7 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
     """
 
     def weights(n: int) -> Floats:
-        """Return the factors of the power sums for n draws, without negligible factors."""
+        """Return the non-negligible factors of the power sums in the recursion for φ_n."""
         places = np.arange(1, n + 1)
         factors = np.cumprod(np.r_[1.0, n - places[:-1]] / (total - n + places))
         return factors[factors * total > _WEIGHTLESS]

@@ -262,12 +262,12 @@ class _Pass:
         self.metrics, self.protocol = metrics, protocol
         self.ranked = [as_ranked_by(metrics[0], x) for x in atoms]
         self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
-        #: For each m, tuples (row, items): ``lanes[row].atoms[items]`` are the relevant items that
-        #: have exactly m negatives.
+        #: For each m, tuples (row, items): ``lanes[row].atoms[items]`` are the relevant items of
+        #: histogram ``row`` that have exactly m negatives.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
-        #: For the items of each lane that have at most m_max negatives: their numbers of negatives,
-        #: sorted, and the cumulative sums of their exact values. These sums give what all items
-        #: with fewer than m negatives add to the means at m.
+        #: For each histogram, about its relevant items that have at most m_max negatives: their
+        #: numbers of negatives, sorted, and the cumulative sums of their exact values. These sums
+        #: give what all items with fewer than m negatives add to the means at m.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)
@@ -289,9 +289,9 @@ class _Pass:
         for row, members in self.arrivals.get(top, ()):
             self._arrive(first[row], row, members)
         self.kept = {top: first}
-        # For each position: the rows of the histograms, and the metric's values for 0, 1, ...
-        # sampled negatives above, if these values do not depend on m. The values of the metrics in
-        # ``moving`` (AUC, ATOP, TOPK) and all corrected values are recomputed at each m.
+        # For the j-th best relevant items: the rows of their histograms, and the metrics' values
+        # for 0, 1, ... sampled negatives above, if these values do not depend on m. The values of
+        # the metrics in ``moving`` (AUC, ATOP, TOPK) and all corrected values depend on m.
         self.static = list[tuple[Ints | slice, Floats]]()
         positions = np.array([lane.position for lane in self.lanes])
         for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():
@@ -301,7 +301,7 @@ class _Pass:
             every = len(rows) == len(positions)
             self.static.append((slice(None) if every else rows, np.column_stack(table)))
         self.moving = [(i, x) for i, x in enumerate(metrics) if x.linear or x.share is not None]
-        # ``owned[i, row]`` is 1 if the items of ``lanes[row]`` are of system i, and otherwise 0.
+        # ``owned[i, row]`` is 1 if histogram ``row`` is about items of system i, and otherwise 0.
         owners = np.array([lane.system for lane in self.lanes])
         self.owned = (np.arange(len(atoms))[:, None] == owners).astype(np.float64)
         self.counts = np.arange(1.0, top + 2.0)
@@ -340,7 +340,7 @@ class _Pass:
         result = np.zeros((len(wanted), len(self.ranked), len(self.metrics)))
         for row, (sizes, total) in self.exact.items():
             result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
-        if self.protocol.design.anew:  # each m needs its own computation, without thinning
+        if self.protocol.design.anew:  # histograms at m do not follow from those at m + 1
             for index, m in enumerate(wanted.tolist()):
                 histograms = self.kept.get(m)
                 if histograms is None:
@@ -382,7 +382,10 @@ class _Pass:
             self._arrive(thinned[row], row, members)
 
     def _values(self, thinned: Floats, m: int) -> Floats:
-        """Return what each lane (group of items) adds to each expected mean: (lanes, metrics)."""
+        """Return what the relevant items of each histogram add to each expected mean.
+
+        The result has the shape (histograms, metrics).
+        """
         values = np.zeros((len(self.lanes), len(self.metrics)))
         if self.protocol.correction.by_rank:
             for row, lane in enumerate(self.lanes):
@@ -402,9 +405,10 @@ class _Pass:
 
 
 def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Protocol) -> Floats:
-    """Return histograms of the number of sampled negatives above: (parts, m + 1).
+    """Return histograms of the number of sampled negatives above relevant items, (parts, m + 1).
 
-    A part holds relevant items and their weights in its histogram.
+    Each entry of ``parts`` holds the relevant items of one histogram, and the weights with which
+    the items are counted.
     """
     total = np.zeros((len(parts), m + 1))
     smooth = []
@@ -463,9 +467,9 @@ def curve(
 
 
 def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
-    """Replace items by fewer items that have the same histogram at m, to save time.
+    """Replace relevant items by fewer items with the same histogram of sampled ranks at m.
 
-    The new items may have fractional numbers of negatives above them.
+    This saves time. The new items may have fractional numbers of negatives above them.
     """
     if not SCHEMES[scheme].by_degree or atoms.relevant.max() > 1:
         return atoms

@@ -108,7 +108,8 @@ class Overlap:
         raise ValueError(f"the overlap of {both} does not fit their ranks: {advice}")
 
 
-_TOTAL = np.array([[1, 0, 1], [0, 1, 1], [0, 0, 1]])  # above, tied, below -> above, tied, all
+# Matrix that turns numbers of items above, tied and below into numbers above, tied and in all.
+_TOTAL = np.array([[1, 0, 1], [0, 1, 1], [0, 0, 1]])
 
 
 def bounds_if_known(
@@ -132,19 +133,20 @@ def bounds_if_known(
         np.array([protocol.vector(metric, x, m, j + 1) for j in range(last)]).T for x in atoms
     ]
     # ``functions[system][j]`` holds functions of the number of drawn negatives above the relevant
-    # item at position j. Their moments determine the result.
+    # item at position j. The bounds follow from the expected values of their products.
     functions, values = [list((v - v[-1]).T[..., None]) for v in vectors], list[Floats]()
     if not np.any(drawn) and np.all(first.counts == 1):
         tops = [int(np.max(np.nonzero(some[0])[0], initial=0)) + 1 for some in functions]
         if run.one_each and (few or tops[0] * tops[1] <= _MANY):
-            # Each function is 1 if the sampled value is at least the second lowest value (or the
-            # third lowest, and so on up to the value for a count of 0), and otherwise 0.
+            # The first function is 1 if the sampled value is at least the second lowest value, the
+            # next is 1 if it is at least the third lowest, and so on up to the value for a count of
+            # 0. Otherwise, a function is 0.
             places = np.arange(m + 1)[:, None]
             functions = [[(places + np.arange(top) < top).astype(np.float64)] for top in tops]
             values = [v[top::-1, 0] for v, top in zip(vectors, tops, strict=True)]
         elif all(np.all((v == 0) | (v == 1)) and not np.any(v[-1]) for v in vectors):
-            # The j-th function says whether the j-th best relevant item hits, and therefore whether
-            # the instance has at least j hits.
+            # Up to a factor, an instance's value is its number of hits. The j-th function is 1 if
+            # the j-th best relevant item hits, that is, if the instance has at least j hits.
             values = [np.arange(last + 1.0)] * 2
     shape = (sum(f.shape[1] for f in some) + 1 for some in functions)
     moments = np.zeros((len(size), *shape))
@@ -230,8 +232,9 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
             int(np.max(np.nonzero(law[:, :most] > _NOTHING)[1], initial=0)) + 1
             for law, most in zip((p, q), top, strict=True)
         )
-        # For each order of the tied items, ``x`` and ``z`` hold the distributions of x and z (see
-        # the module docstring), given s = 0, 1, ....
+        # Given that s = 0, 1, ... drawn items are above the relevant item under the first system,
+        # ``x`` is the distribution of how many of these s items are also above it under the second
+        # system, and ``z`` that of how many of the other m - s items are.
         s = np.tile(np.arange(wide), len(at))
         inner, rest, o, less = (np.repeat(x[at], wide) for x in (a, total - a, both, b - both))
         x = pmf(scheme, s, o, np.maximum(inner - o, _SMALL))
@@ -250,9 +253,10 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
 def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
     """Return the nodes of a Gauss rule for the mean over the random orders of tied items.
 
-    The arrays have an entry for each node: the index of its row in ``cells``, its weight, and the
-    numbers of items that are above the relevant item under the first system, under the second
-    system, and under both.
+    A row of ``cells`` counts the items above, tied with and below a relevant item under two
+    systems. The arrays have an entry for each node: the index of its row in ``cells``, its weight,
+    and the numbers of items that are above the relevant item under the first system, under the
+    second system, and under both.
     """
     nodes = []
     tied = np.column_stack([cells[:, 1].sum(axis=1), cells[:, :, 1].sum(axis=1)])
@@ -273,7 +277,7 @@ def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
 
 @lru_cache(maxsize=4096)
 def _nodes(tied: int, size: int) -> tuple[Floats, Floats]:
-    """Return nodes and weights of a Gauss rule for the mean over u = 0, 1, ..., ``tied``."""
+    """Return nodes and weights of a Gauss rule for the mean of a function over 0..``tied``."""
     nodes, weights, _ = panels([0], [tied + 1], size)
     return nodes, weights / (tied + 1)
 

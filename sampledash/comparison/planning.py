@@ -28,11 +28,11 @@ _MOST_INSTANCES = 1e15  # largest number of instances that is reported
 _SMOOTH, _UNEVEN = 2.0, 1.2
 _NEAR = 0.02  # the normal approximation of a chance is assumed to have a smaller error than this
 # With few instances, the chance of the true order may be high enough at some m, but too low at a
-# larger m. Larger m are therefore checked too, until their sum reaches _CHECKED (_SIMULATED if runs
-# are simulated). The time of all checks is proportional to this sum.
+# larger m. Larger m are therefore checked too, until the sum of the checked m reaches _CHECKED
+# (_SIMULATED if runs are simulated). The time of all checks is proportional to this sum.
 _CHECKED, _SIMULATED = 6_000, 600
-# Below _MANY instances, the chance is computed at all larger m if m_max times the number of pairs
-# is at most _SHORT.
+# Below _MANY instances, all m above the smallest m that suffices are checked, if m_max times the
+# number of pairs is at most _SHORT.
 _SHORT = 400
 _MANY = 300
 
@@ -46,7 +46,7 @@ def negatives_needed(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
-    """Return how many negatives a run needs to show the true order of each pair with some chance.
+    """Return how many negatives a run needs to show the true order with a given probability.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def instances_needed(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
-    """Return how many instances a run needs to show the true order of each pair with some chance.
+    """Return how many instances a run needs to show the true order with a given probability.
 
     The parameters are those of :func:`negatives_needed`, and ``m``, the sampled negatives per
     instance. With ``redraw="negatives"``, each given instance keeps its share of all instances, and
@@ -154,7 +154,7 @@ def instances_needed(
 
 
 def _instances(difference: float, variance: float, step: float, probability: float) -> int | None:
-    """Return the smallest number N of instances that shows an order with the given probability.
+    """Return the smallest number N of instances for a given chance that the better system leads.
 
     The condition is P(Normal(difference - step/N, variance/N) > 0) >= probability. Return None if
     no N fulfils it, or if N would be too large.
@@ -181,7 +181,7 @@ def _instances(difference: float, variance: float, step: float, probability: flo
 
 @dataclass(eq=False)
 class _Search:
-    """Expected means and variances over m, shared by all pairs and evaluated only if needed."""
+    """Search for the m that a run needs; means and variances are computed once for all pairs."""
 
     metric: Metric
     sets: Sequence[RankSet]
@@ -237,13 +237,13 @@ class _Search:
         return min(self.sets[x].n_instances for x in (i, j)) < size
 
     def shown(self, i: int, j: int, m: int) -> bool:
-        """Return whether a run with m negatives shows i above j with the required probability."""
+        """Return whether a run ranks system i ahead of system j with the required probability."""
         both = [self.sets[i], self.sets[j]]
         ((chance,),) = pair_chances([self.metric], both, m, [[(0, 1, 1)]], self.protocol)
         return chance >= self.probability
 
     def surely_from(self, i: int, j: int) -> int:
-        """Return an m from which on the chance of i above j suffices, however large the variance.
+        """Return an m from which on :meth:`shown` holds for i and j, by a bound on the variance.
 
         Return ``top`` + 1 if there is no such m. A value in 0..1 with mean e has a variance of at
         most e (1 - e). This bound is concave, so its mean over the instances is at most its value
@@ -291,9 +291,9 @@ class _Search:
             self.report(0.2 + 0.5 * (step + 1) / len(ladder))
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Return the m from which on runs show the true order of each pair.
+        """Return, for each pair, from which m on a run shows the true order often enough.
 
-        A pair is left out if runs do not show its order at the largest m.
+        A pair is left out if its chance is below the required probability at the largest m.
         """
         least, pairs = {}, self.shown_at_top(pairs)
         self.descend(pairs)
@@ -307,10 +307,10 @@ class _Search:
         return least
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
-        """Return ``start`` if the chance of i above j suffices at the checked m above ``start``.
+        """Return ``start`` if :meth:`shown` holds for i and j at all checked m above ``start``.
 
-        Otherwise, return the m after the last checked m at which the chance is too low. The number
-        of checks is limited in proportion to ``share``.
+        Otherwise, return the m after the last checked m at which it does not hold. The number of
+        checks is limited in proportion to ``share``.
         """
         exact = self.metric.on_lattice or (self.runs[i].is_sum and self.runs[j].is_sum)
         budget = share * (_CHECKED if exact else _SIMULATED)
@@ -328,7 +328,7 @@ class _Search:
             start, checked = last + 1, end
 
     def _guess(self, i: int, j: int) -> int:
-        """Guess from which m on runs show i above j, by the normal distribution.
+        """Guess from which m on :meth:`shown` holds for i and j, by the normal distribution.
 
         The variances are interpolated between the evaluated m.
         """

@@ -59,8 +59,8 @@ _BLOCK = 1 << 21  # number of matrix entries in memory at a time
 # Number of frequencies in a block: exp(i x f) is computed as the product of a factor for the block
 # of f and a factor for the position of f in its block.
 _STEPS = 64
-# ``chance.by_lumps`` is used if an item's values form two groups, small and large values, each no
-# wider than this share of the gap between the two groups.
+# ``chance.by_lumps`` is used if the sampled values that a relevant item can have form two groups,
+# small and large values, each no wider than this share of the gap between the two groups.
 TOP = 0.05
 
 
@@ -70,8 +70,8 @@ class Hits(NamedTuple):
     law: Floats  # P(0, 1, ... hits), a row for each distinct instance: (instances, hits + 1)
     times: Ints  # number of equal instances for which each row of ``law`` stands
     values: Floats  # contribution of 0, 1, ... hits to the mean, shape (hits + 1,)
-    #: Index of the instance of each row of ``law``. If each instance has a single relevant item, it
-    #: is the index of this item in ``Run.atoms``.
+    #: For each row of ``law``, the index of the instance or, if each instance has a single relevant
+    #: item, the index of this item in ``Run.atoms``.
     instances: Ints
 
 
@@ -133,7 +133,7 @@ class Run:
 
     @property
     def one_each(self) -> bool:
-        """Whether counts are whole, and one relevant item determines the value of each instance."""
+        """Whether an instance's value depends on one relevant item, and all counts are whole."""
         return self.whole and (self.ranks.max_relevant == 1 or self.metric.first_only)
 
     @property
@@ -179,17 +179,17 @@ class Run:
             return weight * float(np.ptp(levels)) / 2 if len(levels) == 2 else 0.0
         steps = np.diff(self._vectors(self.atoms.positions))
         # Means of AUC are evenly spaced if each sampled negative above a relevant item changes them
-        # by the same amount. If there are several relevant items, corrected AUC is excluded: the
-        # correction then shifts the values.
+        # by the same amount. With several relevant items per instance, means of corrected AUC are
+        # not taken as evenly spaced.
         single = self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
         alike = single and np.ptp(steps) <= 1e-12 * np.abs(steps).max()
         return weight * float(np.abs(steps[0, 0])) / 2 if alike else 0.0
 
     @cached_property
     def has_lump(self) -> bool:
-        """Whether one gap between an item's values is nearly the whole range of the values.
+        """Whether the sampled values that a relevant item can have include a gap.
 
-        ``chance.by_lumps`` can only be used with such a gap.
+        The gap must be nearly as wide as the range of the values. ``chance.by_lumps`` needs it.
         """
         jumps = np.diff(np.unique(self.vector))
         return bool(len(jumps)) and bool(jumps.sum() <= (1 + 2 * TOP) * jumps.max())
@@ -309,11 +309,11 @@ class Run:
         return values[total.mass > 0], total.mass[total.mass > 0]
 
     def item_laws(self, atoms: RankCounts) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
-        """Yield the distributions of the values of best relevant items, for a group at a time.
+        """Yield the distributions of the sampled values of best relevant items, some at a time.
 
-        ``atoms`` holds these items, and the values are not yet multiplied by weights. A group is a
-        tuple: indices of its items in ``atoms``, the possible values, (values,), and the
-        probability of each value for each item, (items, values).
+        Each tuple holds the indices of these items in ``atoms``, the possible values, (values,),
+        and the probability of each value for each item, (items, values). The values are not yet
+        multiplied by the items' weights.
         """
         full = self.protocol.design.distinct & (atoms.negatives < self.m)
         for i in np.flatnonzero(full):
@@ -342,7 +342,7 @@ class Run:
         return [laws[i] for i in at]
 
     def _terms_of(self, atoms: RankCounts, weights: Floats) -> list[Law]:
-        """Return the distribution of each item's value times its weight.
+        """Return the distribution of each relevant item's sampled value times its weight.
 
         Values with a probability up to _NOTHING are left out.
         """
@@ -353,10 +353,9 @@ class Run:
         return [terms[i] for i in range(len(atoms))]
 
     def waves(self, atoms: RankCounts, frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
-        """Yield the characteristic functions of the items' values, for a group of items at a time.
+        """Yield the characteristic functions of the items' sampled values, some items at a time.
 
-        A group is a tuple: indices of its items in ``atoms``, (items,), and the characteristic
-        functions of their values, (items, frequencies).
+        Each tuple holds the indices of these items in ``atoms``, and an array (items, frequencies).
         """
         levels, level = np.unique(self.vector, return_inverse=True)
         order = np.argsort(level, kind="stable")
@@ -402,7 +401,7 @@ class Run:
 def law_of_mean(run: Run, stream: int = 0) -> Law | None:
     """Return the distribution of a run's mean metric, or None if this would take too long.
 
-    ``stream`` is the number of the random stream for simulated runs. Each system needs its own.
+    ``stream`` is part of the seed of simulated runs, and should differ from system to system.
     """
     (law,) = exact_laws([run], stream)
     if law is None and run.ranks.n_instances < FEW and run.is_sum:
@@ -444,7 +443,7 @@ def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law |
     of all counts.
     """
     # If the values are not evenly spaced, hardly any two sums are equal. The number of distinct
-    # sums is then the number of multisets of ``terms`` of the ``most`` values.
+    # sums is then about the number of multisets of ``terms`` elements out of ``most`` values.
     steps = np.diff(np.unique(np.concatenate([support for support, _, _ in parts])))
     most = max(len(support) for support, _, _ in parts)
     apart = len(steps) and np.ptp(steps) > 1e-9 * steps.max()

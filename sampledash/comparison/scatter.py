@@ -84,7 +84,7 @@ def moments_of_means(
 
 
 def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
-    """Return the variance of each item's value among all negatives, over random orders of ties.
+    """Return the variance of each relevant item's exact metric over random orders of tied items.
 
     The values are not multiplied by ``metric.scales``.
     """
@@ -99,10 +99,10 @@ def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
 def moments_of_systems(
     metrics: Sequence[Metric], everyone: Sequence[RankCounts], m: int, protocol: Protocol
 ) -> list[Floats]:
-    """Return, for each system, mean and variance of its items' values: (2, metrics, items).
+    """Return, for each system, mean and variance of each relevant item's sampled value.
 
-    Items that several systems have in common are evaluated only once, by :func:`atom_moments`,
-    if the systems have the same fitted correction.
+    The array of a system has the shape (2, metrics, items). Equal items of several systems are
+    evaluated only once, if the systems have the same fitted correction.
     """
     result = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
     for x in group_by_candidate_set(metrics):
@@ -121,7 +121,7 @@ def moments_of_systems(
 def atom_moments(
     metrics: Sequence[Metric], atoms: RankCounts, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return mean and variance of the items' sampled values: (metrics, items) each.
+    """Return mean and variance of each relevant item's sampled value: (metrics, items) each.
 
     The values are not multiplied by ``metric.scales``.
     """
@@ -181,8 +181,8 @@ def pair_covariances(
             tied = rows.tied[at - 1] > 0
             sums[~tied] += vectors[j - 1]
             if np.any(tied):
-                # If the item is tied, first take means given the number of drawn negatives that are
-                # above the item or tied with it.
+                # If the current item is tied, first change ``sums`` to expected sums given the
+                # number of drawn negatives that are above this item or tied with it.
                 upper = rows[at[tied] - 1]
                 block = replace(upper, negatives=upper.above + upper.tied)
                 sums[tied] = conditional_means(scheme, upper.above, block.negatives, sums[tied])
@@ -204,11 +204,11 @@ def pair_covariances(
 def _tied_means(
     protocol: Protocol, m: int, atoms: RankCounts, vector: Floats, *, beyond: bool = False
 ) -> Floats:
-    """Return each item's expected value, given the number t of draws: (items, m + 1, metrics).
+    """Return each relevant item's expected value for t = 0..m: (items, m + 1, metrics).
 
-    Of t draws from the item's negatives in ``atoms``, s are above the item, which then has the
-    value ``vector[s]``. With ``beyond``, only m - t draws are from these negatives; the other t
-    draws are above all these negatives, and s counts them too.
+    An item with s drawn negatives above it has the value ``vector[s]``. Without ``beyond``, t
+    negatives are drawn, from those that ``atoms`` counts. With ``beyond``, m negatives are drawn:
+    t of them are all above the item, and m - t are from those that ``atoms`` counts.
     """
     law = np.zeros((len(atoms), m + 1))
     result = np.zeros((len(atoms), *vector.shape))

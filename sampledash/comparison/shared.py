@@ -145,7 +145,7 @@ def _bounds(
     overlap = known.get(frozenset([first.run.ranks.system, second.run.ranks.system]))
     if overlap is not None and truth:
         ends = bounds_if_known(first, second, items, there, overlap)
-        if ends[0] < ends[1]:  # not exact: the bounds from the ranks alone hold too
+        if ends[0] < ends[1]:  # the bounds from the ranks alone hold too, and may be narrower
             others = _bounds(first, second, truth, {})
             ends = max(ends[0], others[0]), min(ends[1], others[1])
         return ends
@@ -301,8 +301,8 @@ def _item_bounds(
     for result, inside, sets, h in (
         (largest, a[free] <= b[free], (b, below_b), g),
         # At the smallest overlap, the items above under the first system contain, or are contained
-        # in, the items *below* under the second system. The number of drawn items in the latter set
-        # is m - t, so the values of g are in reverse order.
+        # in, the items *below* under the second system. If t drawn items are above under the second
+        # system, m - t are below, so the values of g are in reverse order.
         (smallest, a[free] <= below_b[free], (below_b, b), g[::-1]),
     ):
         yes, no = np.flatnonzero(inside), np.flatnonzero(~inside)
@@ -363,7 +363,7 @@ def nested_covariances(
 
 
 def _distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
-    """Return the distribution of the number of drawn items above, (rows, m + 1), by :func:`pmf`.
+    """Return the distributions of the number of drawn items above a relevant item: (rows, m + 1).
 
     Equal rows of ``above`` and ``below`` are computed only once.
     """
@@ -380,10 +380,11 @@ def _parts(vector: Floats) -> Floats:
 def _coupled(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return the Fréchet-Hoeffding bounds on the covariance of two items' sampled values, per row.
+    """Return, for each row, the smallest and the largest possible covariance of two sampled values.
 
-    The covariance is smallest if large values of an item in ``left`` occur together with small
-    values of the item in ``right``, and largest if they occur together with large values.
+    They are the values of the relevant items in the same row of ``left`` and ``right``. The bounds
+    are those of Fréchet and Hoeffding: the covariance is smallest if large values of one item occur
+    together with small values of the other, and largest if they occur together with large values.
     """
     size = m + 1
     laws = []

@@ -159,10 +159,12 @@ def interval_of_sample(
     mean. A value lies in 0..``best``. If ``paired``, it is a difference of two such values.
 
     Before the variance is computed, z^2 artificial instances (z is the normal quantile) are added
-    to the sample, half at each end of the range of values. Equal values therefore still give an
-    interval of positive length: Agresti & Coull, Approximate is better than "exact", The American
-    Statistician 1998; for paired differences, Agresti & Min, Statistics in Medicine 2005. The mean
-    over the sampled instances is known, so only the other instances widen the interval.
+    to the sample: half with the value 0, half with ``best``. For paired differences, the values are
+    -d and d; d is the sum of the squared differences divided by the sum of their absolute values,
+    or ``best`` if all are 0. Equal values therefore still give an interval of positive length:
+    Agresti & Coull, Approximate is better than "exact", The American Statistician 1998; for paired
+    differences, Agresti & Min, Statistics in Medicine 2005. The mean over the sampled instances is
+    known, so only the other instances widen the interval.
     """
     seen, sizes = best, np.abs(off + value)
     if paired and np.any(sizes > TIED):
@@ -315,7 +317,10 @@ def flip_tests(
 def _in_blocks(
     draw: Callable[[int], Floats], resamples: int, size: int, report: Progress
 ) -> Floats:
-    """Return ``resamples`` rows that ``draw`` draws in blocks; a row takes ``size`` numbers."""
+    """Return ``resamples`` random rows, drawn in blocks of limited size.
+
+    ``draw(k)`` returns k rows, and needs memory for ``size`` numbers for each of them.
+    """
     step = max(1, _BLOCK // size)
     blocks = []
     for start in range(0, resamples, step):

@@ -142,7 +142,7 @@ class Sampled:
 def sampled_values(
     metric: Metric, sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> list[Sampled]:
-    """Return the sampled values of each system.
+    """Return, for each system, mean and variance of the sampled metric of each instance.
 
     Systems that rank the same instances have the same order of instances.
     """
@@ -206,10 +206,10 @@ def probability_if_redrawn(
     * Below 30 instances, 20,000 seeded runs are simulated; the standard error is at most 0.0036.
     * From 30 instances on, the characteristic function is inverted if one instance can change the
       difference by more than 0.03 of its standard deviation, so that ties and skewness matter. The
-      inversion needs whole counts, equal weights and at most 2,000 rows. It also needs one relevant
-      item per instance, a metric that uses only the best item, or items that only hit or miss. The
-      error is usually below 0.001. Occurrences of a rare value much larger than all others are
-      counted separately.
+      inversion needs whole numbers of equally weighted instances, in at most 2,000 rows. It also
+      needs one relevant item per instance, a metric that uses only the best item, or items that
+      only hit or miss. The error is usually below 0.001. Occurrences of a rare value much larger
+      than all others are counted separately.
     * For other metrics of several relevant items (NDCG, AP), seeded runs are simulated as above, up
       to 200 relevant items in total.
     * Otherwise the normal distribution with the mean and variance of the redrawn difference is
@@ -288,7 +288,8 @@ def _by_lumps(
     split, paired = len(first.order), first.group == second.group
     times = np.concatenate([first.counts, second.counts])
 
-    # The arguments are explained at ``chance.by_lumps``.
+    # ``usual`` and ``large`` are the parts of the terms' characteristic functions that come from
+    # the small values and from the large value. ``turn`` is the factor that marks a large value.
     def transform(usual: Complex, large: Complex, turn: Complex) -> Complex:
         (x, y), (up, down) = ((waves[:split], waves[split:].conj()) for waves in (usual, large))
         if paired:

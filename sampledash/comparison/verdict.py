@@ -33,8 +33,8 @@ State = Literal["right", "wrong", "undecided", "tied"]
 # A pair is right if the chance of its true order is at least CONFIDENT, and wrong if this chance is
 # at most 1 - CONFIDENT.
 CONFIDENT = 0.95
-# If items have classes of sampling weight, the evaluation of each m takes long. Only _FEW values of
-# m are then evaluated, usually up to _FAR.
+# If negatives are drawn by popularity without replacement or by strata, evaluating an m takes long.
+# Only _FEW values of m are then evaluated, up to _FAR or the m of the comparison, if it is larger.
 _FEW, _FAR = 8, 200
 
 
@@ -128,7 +128,7 @@ def ladder(m_max: int, m: int, protocol: Protocol) -> list[int]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The verdict on all pairs of systems at one m, for every metric.
+    """Whether a run with m negatives shows the true order of each pair, for every metric.
 
     A pair is given by its number: its index in ``ends``.
     """
@@ -223,7 +223,7 @@ class Pairs:
 
     @cached_property
     def rights(self) -> Floats:
-        """Smallest m from which a pair stays right; infinite if tied or if there is no such m."""
+        """Smallest m from which on a pair's expected order is right; infinite if there is none."""
         late = self.columns["right_from"]
         return self._by_metric([np.inf if m is None else float(m) for m in late])
 
@@ -263,9 +263,10 @@ class Pairs:
         ]
 
     def last_right(self, x: int) -> float:
-        """Return the smallest m from which all pairs stay right by metric number x.
+        """Return the smallest m from which on the expected order of all pairs is right.
 
-        Return infinity if there is no such m, and 0 if all pairs are tied.
+        The order is by metric number x. Return infinity if there is no such m, and 0 if all pairs
+        are tied.
         """
         return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
 
