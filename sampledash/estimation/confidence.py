@@ -37,8 +37,8 @@ and the mean metric of the instances varies about that of the distribution. Thei
 explain a part of this variation, :math:`\sum_s \beta_s (\hat p_s - q_s)` with :math:`\beta_s` the
 mean metric at sampled rank s; the rest enters the misfit as one more squared error.
 
-Where the draw decided the number of negatives, by a stopping rule that depends on nothing but the
-drawn items, the probability of m and sampled rank s is
+Where m depended on the drawn negatives, by a stopping rule that uses nothing but the drawn items,
+the probability of m and sampled rank s is
 :math:`P(m, s \mid r) = h(m, s) \, A^{(m)}_{rs}`, with a factor h that is equal for all true ranks.
 Unless h is known, the shares of sampled ranks *at one m* give no information about :math:`\pi`. The
 likelihood does, because h cancels in its ratios: with
@@ -64,12 +64,12 @@ smooth distributions themselves, hardly ever. With distances from the sample ins
 fit, intervals would be a few percent shorter and miss in up to 23 % of runs. No valid interval can
 be much narrower (same benchmark).
 
-Where the draw decided m, intervals missed the metric of the instances in up to 7 % of runs, in
-simulations of two stopping rules with the ranks that are hardest to distinguish from others (same
-benchmark); for other ranks, hardly ever. A shape is refused there: with ranks that are equally
-likely up to some rank, 8 to 36 % of the intervals with a shape missed. The best fit then lies on
-the boundary, and the difference between the mean metric of the instances and of the distribution
-depends on the stopping rule.
+Where m depended on the drawn negatives, intervals missed the metric of the instances in up to 7 %
+of runs, in simulations of two stopping rules with the ranks that are hardest to distinguish from
+others (same benchmark); for other ranks, hardly ever. A shape is refused there: with ranks that are
+equally likely up to some rank, 8 to 36 % of the intervals with a shape missed. The best fit then
+lies on the boundary, and the difference between the mean metric of the instances and of the
+distribution depends on the stopping rule.
 
 References
 ----------
@@ -262,10 +262,10 @@ def best_fits(
 ) -> tuple[ChiSquareFit | None, ...]:
     """Fit a rank distribution to each stratum (instances of nearly equal n).
 
-    The fit is the most likely distribution if a stopping rule ended the draw of negatives,
-    otherwise the distribution with the smallest chi-square. The fit is None if nearly all sampled
-    ranks of the stratum are equal, because the chi-square approximation then fails. Raise a
-    ValueError if the sampled ranks contradict the shape: the interval would be narrow and wrong.
+    The fit is the most likely distribution if m depended on the drawn negatives, otherwise the
+    distribution with the smallest chi-square. The fit is None if nearly all sampled ranks of the
+    stratum are equal, because the chi-square approximation then fails. Raise a ValueError if the
+    sampled ranks contradict the shape: the interval would be narrow and wrong.
     """
     fits: list[ChiSquareFit | None] = []
     for observed in srs.strata:

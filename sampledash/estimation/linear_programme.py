@@ -180,7 +180,7 @@ class Columns:
 
     @cached_property
     def stored(self) -> tuple[Ints, Floats]:
-        """Ranks that :meth:`price` tries first, and the result of :meth:`at` for them (read-only)."""
+        """Ranks that :meth:`price` tries first, and the result of :meth:`at` for these ranks."""
         if self.every_place:
             places, above = np.arange(1, self.n + 1), np.arange(self.n, dtype=np.float64)
             rows = self._rows(above, every=True)
