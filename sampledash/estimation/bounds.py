@@ -140,7 +140,7 @@ def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range
 
 
 def decided(spans: Iterable[Range | None]) -> int:
-    """Return how many of the ranges exclude 0. Each is a range of a difference, or None."""
+    """Return how many ranges exclude 0. Each range is that of a difference, or None."""
     return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 

@@ -34,7 +34,7 @@ Shape = Literal["non-increasing"]
 # The columns of the linear programme are stored for all ranks 1..n if n is at most _EVERY, and if
 # at most _ROOM probabilities of a sampled rank given a true rank are needed to compute them.
 _EVERY, _ROOM = 1 << 15, 5 << 20
-_SHARED = 1 << 18  # largest number of entries of a cached array, which all linear programmes share
+_SHARED = 1 << 18  # an array with more entries is not cached for use by other linear programmes
 _BLOCK = 1 << 21  # sums over ranks compute this many array entries at a time, to limit the memory
 _HEAD = 64  # the grid of ranks contains all ranks from 1 to _HEAD
 # Largest ratio of two neighbouring ranks r of the grid, and of their distances n + 1 - r.

@@ -12,9 +12,9 @@ distribution: at convergence, nearly all probability is on a few ranks. Stopping
 distribution smooth.
 
 ``"monotone-mle"`` is the most likely mixture of uniform distributions on the ranks 1..j, which is
-non-increasing, as is plausible for a system that puts relevant items near the top. It is nearer to
-the true distribution after 50 iterations than after 200. If the iterations start from the common
-distribution of all compared systems, 10 are enough.
+non-increasing, as is plausible for a system that puts relevant items near the top. This estimate is
+nearer to the true distribution after 50 iterations than after 200. If the iterations start from the
+common distribution of all compared systems, 10 iterations are enough.
 
 ``"mes"`` is the distribution x that minimises the weighted squared errors of the expected shares
 :math:`(x^T A)_s`, minus a multiple of the entropy H(x):
@@ -54,7 +54,7 @@ SHAPED: DistributionMethod = "monotone-mle"  # default method of the dashboard a
 MOST_RANKS = 10**7  # largest n for which an array with a probability of every rank is returned
 
 _OWN_ITERATIONS = 10  # iterations for one system, starting from the distribution of all systems
-_ETA = 0.01  # weight η of the entropy H in the objective of "mes"
+_ETA = 0.01  # weight η of the entropy in the objective of "mes" (maximum entropy)
 _DIFFERENCE = 1e-4  # relative change of a sampled rank's count, for a numerical derivative
 _NEWTON = 200  # largest number of Newton steps
 # Newton's method ends if the Newton decrement is below this number. The line search does not
@@ -467,7 +467,7 @@ def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
 
 
 def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats) -> Floats:
-    """Return the rank distribution of ``"mes"`` (see the module's docstring): shape (nodes,).
+    """Return the distribution of ``"mes"`` (maximum entropy with squared error): shape (nodes,).
 
     A node stands for one rank or several neighbouring ranks; ``ranks`` is their number.
     """
