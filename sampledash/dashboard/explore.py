@@ -100,7 +100,7 @@ def _below(result: Result) -> None:
 
 
 def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[live.Follows]:
-    """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and r.
+    """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and true rank.
 
     ``before`` holds pictures of pinned settings; ``pinned`` identifies these in a cache key. While
     the reader drags the slider of n, the axis of the ranks still ends at the old n.

@@ -254,7 +254,7 @@ def _made() -> lab.Made:
 
 
 def _busy() -> bool:
-    """Whether the session has a job that is not done yet; the reader may have halted this job."""
+    """Whether a training is not done yet; the reader may have halted the training."""
     job: lab.Job | None = st.session_state.get(_JOB)
     return job is not None and not job.done
 
@@ -283,10 +283,10 @@ def _train(setup: lab.Setup, chosen: list[lab.Wanted]) -> None:
 def _working(
     job: lab.Job | None, setup: lab.Setup | None, chosen: list[lab.Wanted]
 ) -> Callable[[], None]:
-    """Draw the progress of the job; return a function that continues the job.
+    """Draw the progress of a training; return a function that continues the training.
 
-    The function does nothing if the job is done or halted. Otherwise it works for a short time and
-    then restarts the page.
+    The function does nothing if the training is done or halted. Otherwise it works for a short time
+    and then restarts the page.
     """
     if job is None:
         return lambda: None
@@ -389,7 +389,7 @@ def _found(trained: Source | None) -> tuple[Result, int] | None:
             judged.say(result, x)
     _slopes(result, x)
     _exact(trained.sets, result)
-    # Resampling takes seconds, so it is left out while a job is not done.
+    # Resampling takes seconds, so it is left out until the training is done.
     if problem is None and not _busy():
         focus = Focus(result, x, result.worst_pair(x))
         with place:

@@ -190,7 +190,6 @@ def progress(words: str) -> Iterator[Progress]:
 
 
 def is_dark() -> bool:
-    """Whether the page has the dark theme now."""
     return bool(st.context.theme.type == "dark")
 
 
@@ -203,7 +202,7 @@ def picture(
     on_pick: Callable[[Any], None] | None = None,
     drags: str = "",
 ) -> None:
-    """Draw a figure; ``dim`` makes the figure pale if it belongs to an outdated answer.
+    """Draw a figure; ``dim`` makes the figure pale, for a result that is outdated.
 
     If ``key`` is the same in every run, the figure changes without blinking. ``alt`` is the text
     for screen readers. ``on_pick`` is called with the custom data of a point that is clicked.
@@ -257,7 +256,7 @@ def panels(fig: theme.Picture, count: int, **options: Any) -> None:
 def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
     """Draw the page's numbers (label, value, meaning), each above its pinned value in ``before``.
 
-    ``dim`` makes the numbers pale if they belong to an outdated answer.
+    ``dim`` makes the numbers pale, for a result that is outdated.
     """
     with st.container(key="strip_dimmed" if dim else "strip", horizontal=True):
         for (label, value, about), was in zip_longest(numbers, [x for _, x, _ in before]):

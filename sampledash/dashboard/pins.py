@@ -16,12 +16,12 @@ from sampledash.report.escape import escaped
 from sampledash.report.numbers import spell
 
 Q = TypeVar("Q")
-_BETWEEN, _DEFAULT = "|", "-"  # separator of pins in the address, and a pin of the default settings
+_BETWEEN, _DEFAULT = "|", "-"  # in the address: between two pins; a pin without changed settings
 _MOST = len(theme.PINNED)
 
 
 class Pin(NamedTuple):
-    """Settings that the reader has pinned (as a question), and the result for them (answer)."""
+    """Settings that the reader has pinned (``question``), and their result (``answer``)."""
 
     name: str  # such as "m = 50, k = 5": m, and other settings that differ from the current ones
     question: Any

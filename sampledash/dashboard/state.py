@@ -73,7 +73,6 @@ class Settings:
 
     @property
     def design(self) -> schemes.Design:
-        """Properties of the sampling scheme."""
         return schemes.SCHEMES[self.scheme]
 
     @property

@@ -63,7 +63,7 @@ def bounds(
     ------
     ValueError
         If no rank distribution is within the tolerance of the sample, or the sample contradicts the
-        shape; if a shape or a tolerance is given although the draw of negatives decided m.
+        shape; if a shape or a tolerance is given although m depended on the drawn negatives.
 
     Notes
     -----
@@ -78,8 +78,8 @@ def bounds(
 
     Instances with nearly the same n form a stratum with its own rank distribution. Within a stratum
     the bounds allow for any n between the smallest and the largest. Where m correlates with the
-    rank and ``srs.adaptive`` is None, the bounds hold whether m was set beforehand or the draw of
-    negatives decided m.
+    rank and ``srs.adaptive`` is None, the bounds hold whether m was set beforehand or depended
+    on the drawn negatives.
     """
     metric, both = _checked(metric, srs, versus, shape)
     if tolerance is None:
@@ -140,7 +140,7 @@ def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range
 
 
 def decided(spans: Iterable[Range | None]) -> int:
-    """Return how many of the ranges exclude 0. Each is a range of a difference, or None."""
+    """Return how many ranges exclude 0. Each range is that of a difference, or None."""
     return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 
@@ -171,8 +171,8 @@ def confidence_range(
     Where all negatives are drawn, the metric is known exactly.
 
     Without a shape, if m correlates with the rank (test at the 5 % level) and ``adaptive`` is None,
-    the interval covers both cases: m was set beforehand, or the draw of negatives decided m. A
-    shape raises a ValueError where the draw decided m, or may have decided m (0.1 % level).
+    the interval covers both cases: m was set beforehand, or m depended on the drawn negatives. A
+    shape raises a ValueError if m depended on the drawn negatives, or may have (0.1 % level).
     """
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
@@ -194,12 +194,12 @@ def _as_read(
 ) -> Range:
     """Return the confidence interval of the metric of a set, or of the difference of two sets.
 
-    Each set's ``adaptive`` (whether the draw of negatives decided m) is taken as correct; None is
-    taken as False.
+    Each set's ``adaptive`` (whether m depended on the drawn negatives) is taken as correct; None
+    is taken as False.
     """
     linear = metric.linear and not any(s.adaptive for s in sets)
     # A stratum (instances of nearly equal n) usually needs a fitted rank distribution. The interval
-    # of AUC and ATOP does not, unless the draw of negatives decided m. If a shape of the
+    # of AUC and ATOP does not, unless m depended on the drawn negatives. If a shape of the
     # distribution is assumed ("non-increasing"), a distribution is fitted nevertheless, because
     # ``best_fits`` refuses sampled ranks that contradict the shape.
     needless = linear and shape is None
@@ -234,14 +234,17 @@ def possible_range(metric: Metric, srs: SampledRankSet) -> Range:
 
 
 def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
-    """Return the range of the mean over all instances, given the range of each stratum's mean."""
+    """Return the range of the mean over all instances from the ranges of the strata's means.
+
+    A stratum holds instances of nearly equal n.
+    """
     shares = [float(stratum.total) / srs.n_instances for stratum in srs.strata]
     low, high = np.asarray(shares) @ np.asarray(ranges)
     return float(low), float(high)
 
 
 def constrained(m: int) -> Ints:
-    """Return at most 200 values t in 1..m, for which P(sampled rank <= t) is to be constrained."""
+    """Return at most 200 values t in 1..m, for which a programme limits P(sampled rank <= t)."""
     if m <= _CONSTRAINTS:
         return np.arange(1, m + 1)
     angles = np.linspace(0, np.pi / 2, _CONSTRAINTS + 1)[1:]
@@ -307,7 +310,10 @@ def _within_limits(
     level = confidence if shape is None else half
 
     def about(counts: Floats) -> Ints:
-        """Return the values of t: each observed sampled rank, and the rank before it, in 1..m."""
+        """Return the t in 1..m for which to limit P(sampled rank <= t).
+
+        These are the observed sampled ranks, and the rank before each of them.
+        """
         seen = np.flatnonzero(counts) + 1
         return np.unique(np.clip(np.concatenate([seen - 1, seen]), 1, len(counts) - 1))
 
@@ -435,7 +441,7 @@ def _printed_range(
     def programme(shape: Shape | None, free: int | None = None) -> Programme:
         """Return the linear programme over rank distributions that agree with the printed values.
 
-        The value with the index ``free`` may take any value.
+        The printed value with the index ``free`` is not used.
         """
         columns = _of_table(sampling, tuple(metrics), metric, shape)
         room = half if free is None else np.where(np.arange(len(half)) == free, np.inf, half)
@@ -483,7 +489,8 @@ def _mean_range(
 ) -> Range | None:
     """Return the exact metric's range, or None if no rank distribution agrees with the values.
 
-    The range is cached, because the bounds and the estimate of a table both need it.
+    A mean may differ from its printed value by at most ``half``. The range is cached, because the
+    bounds and the estimate of a table both need it.
     """
     columns = _of_table(sampling, printed, metric, shape)
     middle, room = np.array(values), np.array(half)
@@ -494,7 +501,7 @@ def _mean_range(
 def _of_table(
     sampling: Sampling, printed: tuple[Metric, ...], metric: Metric, shape: Shape | None
 ) -> Columns:
-    """Return the columns of a table's linear programme, cached because all systems share them."""
+    """Return the linear programme's columns for a printed table; all its systems share them."""
     values = [x.of_one(np.arange(sampling.m + 1), sampling.m) for x in printed]
     return Columns((sampling,), (np.column_stack(values),), metric, shape)
 

@@ -37,8 +37,8 @@ and the mean metric of the instances varies about that of the distribution. Thei
 explain a part of this variation, :math:`\sum_s \beta_s (\hat p_s - q_s)` with :math:`\beta_s` the
 mean metric at sampled rank s; the rest enters the misfit as one more squared error.
 
-Where the draw decided the number of negatives, by a stopping rule that depends on nothing but the
-drawn items, the probability of m and sampled rank s is
+Where m depended on the drawn negatives, by a stopping rule that uses nothing but the drawn items,
+the probability of m and sampled rank s is
 :math:`P(m, s \mid r) = h(m, s) \, A^{(m)}_{rs}`, with a factor h that is equal for all true ranks.
 Unless h is known, the shares of sampled ranks *at one m* give no information about :math:`\pi`. The
 likelihood does, because h cancels in its ratios: with
@@ -64,12 +64,12 @@ smooth distributions themselves, hardly ever. With distances from the sample ins
 fit, intervals would be a few percent shorter and miss in up to 23 % of runs. No valid interval can
 be much narrower (same benchmark).
 
-Where the draw decided m, intervals missed the metric of the instances in up to 7 % of runs, in
-simulations of two stopping rules with the ranks that are hardest to distinguish from others (same
-benchmark); for other ranks, hardly ever. A shape is refused there: with ranks that are equally
-likely up to some rank, 8 to 36 % of the intervals with a shape missed. The best fit then lies on
-the boundary, and the difference between the mean metric of the instances and of the distribution
-depends on the stopping rule.
+Where m depended on the drawn negatives, intervals missed the metric of the instances in up to 7 %
+of runs, in simulations of two stopping rules with the ranks that are hardest to distinguish from
+others (same benchmark); for other ranks, hardly ever. A shape is refused there: with ranks that are
+equally likely up to some rank, 8 to 36 % of the intervals with a shape missed. The best fit then
+lies on the boundary, and the difference between the mean metric of the instances and of the
+distribution depends on the stopping rule.
 
 References
 ----------
@@ -103,13 +103,13 @@ _LEAST = 5.0  # fewest instances in a cell, so that chi-square is a good approxi
 # A cell is a group of neighbouring sampled ranks that are joined into one: see ``Cells``.
 _CELLS = 200  # largest number of cells for each number of negatives m
 _ALL_CELLS = 4000  # approximate largest number of cells, summed over all m
-_RARE = 0.025  # one-sided error probability of the Poisson limit of a count that is below _LEAST
+_RARE = 0.025  # one-sided error probability of the upper limit of a Poisson count below _LEAST
 _STIFF = 1e2  # weight of the equation "weights sum to 1" in a fit, relative to other equations
 _FAINT = 1e-3  # largest coefficient of the extra equation in ChiSquareFit.pulled; it must be small
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
 _SMOOTHING = 30  # iterations of expectation maximisation that give a smooth distribution
 _VANISHING = 1e-10  # keeps the variances of shares above 0 if all negatives are drawn
-_ABSURD = 1e-6  # p-value of a chi-square test below which sampled ranks contradict the shape
+_ABSURD = 1e-6  # below this p-value of a chi-square test, sampled ranks contradict an assumed shape
 _NEARLY = 1e-3  # tolerance of the search for the maximum log-likelihood
 _ROUNDING = 1e-9
 _EXACT = 1e-6  # if the best and worst possible metrics differ by less, the interval is one value
@@ -160,7 +160,7 @@ class Cells:
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
 
     def joined(self, table: Floats) -> Floats:
-        """Return the probability of each cell, given the probabilities of sampled ranks.
+        """Return the probability of each cell (group of sampled ranks) from those of sampled ranks.
 
         A row of ``table`` belongs to one true rank (or another component of a mixture), and begins
         with the probabilities of all outcomes. The result has the shape (rows, cells).
@@ -171,9 +171,8 @@ class Cells:
 def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
     """Join neighbouring sampled ranks into cells; return the first sampled rank, from 0, of each.
 
-    A cell holds at least ``least`` instances. A cell may also hold none, because it is evidence
-    against some true ranks if its sampled ranks never occur. Cells make intervals slightly wider
-    than single sampled ranks would.
+    A cell holds at least ``least`` instances, or none: sampled ranks that never occur are evidence
+    against some true ranks. Cells make intervals slightly wider than single sampled ranks would.
     """
     finest = np.arange(len(counts))
     # First form at most _CELLS cells, with widths in proportion to sqrt(p (1 - p)), where p is the
@@ -209,8 +208,8 @@ class ChiSquareFit:
 
     rows: Floats  # share of each cell under each component, in standard errors: (cells, components)
     observed: Floats  # observed share of instances in each cell, in standard errors: (cells,)
-    #: Mean metric of each component: (components,). With a shape, the part that the sampled ranks
-    #: predict is subtracted; ``offset`` is the mean of this part over the instances.
+    #: Mean metric of each component: (components,). With a shape, the sampled ranks predict a part
+    #: of this mean. The part is subtracted; ``offset`` is the mean of the part over the instances.
     values: Floats
     offset: float  # the mean metric of the instances is values @ weights + offset
     extremes: tuple[float, float]  # smallest and largest metric that a rank can have
@@ -225,9 +224,10 @@ class ChiSquareFit:
 
     @cached_property
     def aim(self) -> Floats:
-        """Shares of instances in cells from which squared distances are measured: (cells,).
+        """Share of instances in each cell, from which squared distances are measured: (cells,).
 
-        These are the observed shares if ``likelihood``, otherwise the best fit's predicted shares.
+        A cell is a group of sampled ranks. The shares are observed if ``likelihood``, otherwise
+        predicted by the best fit.
         """
         return self.observed if self.likelihood else self.rows @ self.weights
 
@@ -237,10 +237,10 @@ class ChiSquareFit:
         return float(np.sum((self.rows @ self.weights - self.aim) ** 2))
 
     def pulled(self, pull: float) -> tuple[float, float]:
-        """Return mean metric and squared distance of the rank distribution for one ``pull``.
+        """Return mean metric and squared distance of the rank distribution that ``pull`` selects.
 
-        This distribution minimises squared distance / 2 - ``pull`` * mean metric. The distance is
-        measured from the best fit. A larger ``pull`` gives a larger mean metric.
+        The rank distribution minimises squared distance / 2 - ``pull`` * mean metric: a larger
+        ``pull`` gives a larger mean metric. The distance is measured from the best fit.
         """
         # Add an equation to the least-squares problem: ``reach`` * metric = ``pull`` / ``reach``.
         # The equation adds -pull * metric to half the squared error. It also adds a constant, and a
@@ -251,7 +251,7 @@ class ChiSquareFit:
         weights /= weights.sum()
         squared = float(np.sum((self.rows @ weights - self.aim) ** 2)) - self.least
         # The mean metric of the instances may differ by some x from that of the distribution. This
-        # adds x² / ``scatter`` to the squared distance. The best x is pull * ``scatter``.
+        # adds x² / ``scatter`` to the squared distance. The minimum is at x = pull * ``scatter``.
         value = self.offset + float(self.values @ weights) + pull * self.scatter
         return value, max(squared, 0.0) + pull**2 * self.scatter
 
@@ -262,10 +262,10 @@ def best_fits(
 ) -> tuple[ChiSquareFit | None, ...]:
     """Fit a rank distribution to each stratum (instances of nearly equal n).
 
-    The fit is the most likely distribution if the drawn negatives decided m, otherwise the
-    distribution with the smallest chi-square. It is None if nearly all sampled ranks of the stratum
-    are equal, because the chi-square approximation then fails. Raise ValueError if the sampled
-    ranks contradict the shape, because the interval would be narrow and wrong.
+    The fit is the most likely distribution if m depended on the drawn negatives, otherwise the
+    distribution with the smallest chi-square. The fit is None if nearly all sampled ranks of the
+    stratum are equal, because the chi-square approximation then fails. Raise a ValueError if the
+    sampled ranks contradict the shape: the interval would be narrow and wrong.
     """
     fits: list[ChiSquareFit | None] = []
     for observed in srs.strata:
@@ -287,8 +287,8 @@ def _require_shape(
     metric: Metric, system: str, observed: Outcomes, fit: ChiSquareFit, shape: Shape
 ) -> None:
     cells = Cells.of(observed)
-    # Compare the misfit with that of the best fit without a shape. The difference is tested by
-    # chi-square; the degrees of freedom are the number of ranks in the best fit without a shape.
+    # Compare the chi-square of ``fit`` with that of the best fit without a shape. The difference
+    # has as many degrees of freedom as the best fit without a shape has ranks.
     law = cells.joined(_grid_rows(observed, metric, None)[0]).T
     rows, shares, weights, _ = _multinomial(cells, law)
     bends = int(np.count_nonzero(weights))
@@ -304,7 +304,7 @@ def _require_shape(
 def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> ChiSquareFit:
     """Fit the rank distribution whose predicted shares of sampled ranks are nearest to the sample.
 
-    Distances are in standard errors (*misfit* in the module's docstring).
+    The distance is a chi-square: a sum of squared differences, in standard errors.
     """
     cells, extremes = Cells.of(observed), worst_and_best(metric, observed)
     table, lengths = _grid_rows(observed, metric, shape)
@@ -315,18 +315,18 @@ def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> Chi
 
 
 def worst_and_best(metric: Metric, observed: Outcomes) -> tuple[float, float]:
-    """Return the smallest and largest exact metric that an instance can have, at any of their n."""
+    """Return the smallest and largest exact metric that any of the instances can have."""
     ends = np.array([metric.worst_and_best(outcomes.n) for outcomes in observed.at_extremes])
     return float(ends.min()), float(ends.max())
 
 
 def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple[Floats, Floats]:
-    """Return probabilities of sampled ranks, and the mean metric, for a grid of true ranks.
+    """Return an array with a row for each rank of a grid of true ranks, and a weight for each rank.
 
-    With a shape, a rank j stands for the uniform distribution on 1..j. The first result has a row
-    for each rank of the grid. The second result is the share of the ranks 1..n that are nearest to
-    this rank. If n differs between instances, there is a grid for the smallest n and one for the
-    largest n, because mixtures of the rows of both represent any n in between.
+    A row holds the probabilities of the sampled ranks, and last the metric. With a shape, a rank j
+    stands for the uniform distribution on 1..j. The weight of a rank is the share of the ranks 1..n
+    that are nearest to this rank. If n differs between instances, there are two grids, for the
+    smallest n and for the largest n, because mixtures of their rows represent any n in between.
     """
     parts = [_places(outcomes.samplings, metric, shape) for outcomes in observed.at_extremes]
     rows, lengths = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -350,8 +350,8 @@ def _of_instances(
     """Fit the distribution of the instances' true ranks, without assuming a shape."""
     law = cells.joined(table)
     # The covariance depends on how the probability of a cell (group of sampled ranks) varies over
-    # the true ranks. The best fit is on too few ranks to show this. Therefore use ``near``, a
-    # smooth distribution, the result of a few iterations of expectation maximisation.
+    # the true ranks. The best fit has too few ranks to show this. Therefore use ``near``, a smooth
+    # distribution, the result of a few iterations of expectation maximisation.
     seen = cells.share * cells.size
     near = lengths
     for _ in range(_SMOOTHING):
@@ -361,7 +361,8 @@ def _of_instances(
     between = (law.T * near) @ law - np.outer(q, q)
     scatter = np.diag((q + _VANISHING) / cells.size) - between / cells.instances
     # If most negatives are drawn, the true rank nearly determines the sampled rank: variances are
-    # small. So multiply ``floor`` by ``left``, the part of the variance that is due to the draw.
+    # small. So multiply ``floor``, the smallest variance of a share, by ``left``, the part of the
+    # variance that is due to the draw.
     left = (q - np.diag(between)) / (q + _VANISHING)
     diagonal = np.diag_indices(len(q))
     scatter[diagonal] = np.maximum(scatter[diagonal], cells.floor * left)
@@ -387,7 +388,7 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
 
 
 def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Fit a mixture of rank distributions to the shares of instances in cells.
+    """Fit a mixture of rank distributions to the shares of instances in cells of sampled ranks.
 
     The shares have multinomial errors. ``law`` holds the probability of each cell under each
     component of the mixture, (cells, components). Return the predicted shares under each component
@@ -444,7 +445,7 @@ def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
     weights = np.full(len(law), 1 / len(law))
     for _ in range(_STEPS):
         chance = weights @ law
-        # The gradient bounds how far the log-likelihood is below its maximum: stop if it is near.
+        # The left side is an upper limit of how far the log-likelihood is below its maximum.
         if size * (float((law @ (share / chance)).max()) - 1) <= _NEARLY:
             break
         aim = nonnegative(root[:, None] * (law / chance).T, 2 * root)
@@ -479,7 +480,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
         return value, value
 
     def at(pull: float) -> tuple[float, float]:
-        """Return the weighted sum of mean metrics, and the root of the total squared distance."""
+        """Return the weighted sum of mean metrics, and the distance from the fits, at ``pull``."""
         value = squared = 0.0
         for fit in fits:
             metric_value, part = fit.pulled(fit.weight * pull)

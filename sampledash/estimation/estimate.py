@@ -56,7 +56,8 @@ class Estimate:
         Confidence interval of the exact metric, valid for each of the ``readings``.
     readings
         Two estimates if m correlates with the rank and ``adaptive`` is None: for m set beforehand,
-        and for m decided by the draw; ``value`` is their mean. Otherwise an empty tuple.
+        and for m that depended on the drawn negatives; ``value`` is their mean. Otherwise an empty
+        tuple.
     """
 
     value: float
@@ -157,7 +158,8 @@ def estimate(
     ------
     ValueError
         If the method is not understood, a sampled rank is impossible or the confidence is out of
-        range; if the draw decided m, for methods other than ``"mle"`` and ``"monotone-mle"``.
+        range; if m depended on the drawn negatives, for methods other than ``"mle"`` and
+        ``"monotone-mle"``.
 
     Notes
     -----
@@ -166,11 +168,12 @@ def estimate(
     systems can be in the right order although their intervals overlap.
 
     Where m differs between instances, rank distributions are learned from all instances together; a
-    correction is fitted for each m. Where the draw decided m, only ``"mle"`` and ``"monotone-mle"``
-    are valid: the stopping rule cancels in the likelihood, but it changes the distribution of the
-    sampled rank at each m, which all other methods use. Where m was set beforehand by something
-    that correlates with the rank, the instances with each m have their own rank distribution. A
-    sample cannot distinguish these two cases: see ``readings`` of :class:`Estimate`.
+    correction is fitted for each m. Where m depended on the drawn negatives (a stopping rule), only
+    ``"mle"`` and ``"monotone-mle"`` are valid: the rule cancels in the likelihood, but it changes
+    the distribution of the sampled rank at each m, which all other methods use. Where m was set
+    beforehand by something that correlates with the rank, the instances with each m have their own
+    rank distribution. A sample cannot distinguish these two cases: see ``readings`` of
+    :class:`Estimate`.
 
     Each stratum (instances with nearly the same number of candidates) is estimated separately.
     """
@@ -188,10 +191,10 @@ def point(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -
 def by_reading(
     metric: Metric | str, srs: SampledRankSet, method: Correction | str
 ) -> tuple[float, ...]:
-    """Return one estimate or, if the data do not show what decided m, two estimates.
+    """Return one estimate of the exact metric, or two if it is unknown why m differs.
 
-    The first of these assumes that m was set beforehand, the second that the drawn negatives
-    decided m.
+    The first of the two assumes that m was set before the draw of the negatives, the second that m
+    depended on the drawn negatives.
     """
     require_sampled("srs", srs)
     rank_distribution.require_valid([srs], as_method(method))
@@ -343,7 +346,7 @@ def compare(
 def _samples(outcomes: Outcomes, values: Floats) -> list[Floats]:
     """Split values of all outcomes (pairs of m and sampled rank) into independent samples.
 
-    These are one sample for each m, or a single sample if the drawn negatives decided m.
+    There is a sample for each m, or a single sample if m depended on the drawn negatives.
     """
     return [values] if outcomes.adaptive else outcomes.by_m(values)
 
@@ -385,10 +388,10 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
 
 
 def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Floats:
-    """Return the derivatives of :func:`slopes` for a correction with a learned prior.
+    """Return the derivatives of an estimate by the shares of the sampled ranks.
 
-    They include the effect of the shares on the prior. ``target`` is the exact metric at each node
-    of the prior; a node stands for one or several ranks.
+    The estimate is a correction with a learned prior, which depends on the shares, too. ``target``
+    is the exact metric at each node of the prior; a node stands for one or several ranks.
     """
     outcomes, mass = prior.outcomes, prior.mass(prior.weights())
     noise = prior.support.ranks / float(outcomes.total) if gamma is None else gamma * mass

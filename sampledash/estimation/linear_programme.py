@@ -34,7 +34,7 @@ Shape = Literal["non-increasing"]
 # The columns of the linear programme are stored for all ranks 1..n if n is at most _EVERY, and if
 # at most _ROOM probabilities of a sampled rank given a true rank are needed to compute them.
 _EVERY, _ROOM = 1 << 15, 5 << 20
-_SHARED = 1 << 18  # largest number of entries of a cached array, which all linear programmes share
+_SHARED = 1 << 18  # an array with more entries is not cached for use by other linear programmes
 _BLOCK = 1 << 21  # sums over ranks compute this many array entries at a time, to limit the memory
 _HEAD = 64  # the grid of ranks contains all ranks from 1 to _HEAD
 # Largest ratio of two neighbouring ranks r of the grid, and of their distances n + 1 - r.
@@ -42,12 +42,12 @@ _RATIO = 1.03
 # Largest difference of arcsin(sqrt(p)) between neighbouring ranks of the grid, times sqrt(m). Here,
 # p is the share of the candidates that are above the relevant item.
 _STEP = 0.1
-_FIRST = 1 / 8  # a programme begins with a grid this many times as fine (finer if n is small)
+_FIRST = 1 / 8  # a programme begins with 1/8 of the ranks of Columns.grid (more if n is small)
 _MOST = 300  # a linear programme begins with about this many ranks at most
 # Largest number of ranks that are added to a linear programme at a time, in addition to the local
 # minima of the reduced cost (see ``Columns.price``).
 _MORE = 20
-_FINER = 4  # ranks to add to a programme are searched for on a grid this many times finer
+_FINER = 4  # a programme adds ranks of a grid that is this many times as fine as Columns.grid
 _SPLIT = 8  # the search for a minimum divides an interval of ranks into this many parts
 #: Tolerance of the constraints of the dual programme. It limits the error of a computed mean.
 _ENOUGH = 1e-9
@@ -61,34 +61,39 @@ class Columns:
     """Components: the rank distributions whose mixtures a linear programme searches.
 
     These are point masses at the ranks 1..n or, with a shape, uniform distributions on 1..j. A
-    component is a column of the linear programme. Methods return it as a row of an array: the means
-    of given functions of the sampled rank, and of the exact metric, under the component.
+    component is a column of the linear programme. Methods return a component as a row of an array:
+    the means of functions of the sampled rank (such as the metrics that a table prints), and the
+    mean of the exact metric.
     """
 
     samplings: tuple[Sampling, ...]
-    #: For each sampling, values of the functions at each sampled rank, (m + 1, functions). If None,
-    #: there is one function per sampled rank, whose mean is the probability of this sampled rank.
+    #: For each sampling, values of functions, such as printed metrics, at each sampled rank:
+    #: (m + 1, functions). If None, there is one function per sampled rank, whose mean is the
+    #: probability of this sampled rank.
     readings: tuple[Floats | None, ...]
-    metric: Metric  # exact metric; its mean under a component is the last entry of a row
+    metric: Metric  # exact metric, the last entry of each row
     shape: Shape | None
-    joint: bool = False  # whether rows also hold the means of function * metric and of metric²
+    joint: bool = False  # whether to compute the means of function * metric and of metric², too
 
     @property
     def n(self) -> int:
-        """Number of candidates, and of components."""
+        """Number of candidates; there is a component for each rank 1..n."""
         return self.samplings[0].n
 
     @cached_property
     def grid(self) -> Ints:
-        """Ranks (or ends j of 1..j) so close that components at neighbouring ranks are similar."""
+        """Ranks at such distances that neighbours have similar distributions of the sampled rank.
+
+        With a shape, a rank j of this grid stands for the uniform distribution on 1..j.
+        """
         return self._grid(1)
 
     @cached_property
     def first(self) -> dict[int, Floats]:
-        """Rows of the few components with which a linear programme begins, by rank (or end j).
+        """Ranks (or ends j) with which a linear programme begins -> row of means at each rank.
 
-        A programme adds the components of its solution here, so that the programme of another
-        system of the same table is solved faster.
+        A programme adds the ranks of its solution to this dict. The programme of another system of
+        the same table begins with these ranks, and is solved faster.
         """
         places = self._grid(min(max(_FIRST, _HEAD / self.n), 1.0))
         return dict(zip(places.tolist(), self.at(places), strict=True))
@@ -110,13 +115,14 @@ class Columns:
 
     @cached_property
     def every_place(self) -> bool:
-        """Whether the rows of all n components are few enough to be stored."""
+        """Whether n and m are so small that an array with a row per rank 1..n can be stored."""
         return self.n <= _EVERY and self.n * sum(s.m + 1 for s in self.samplings) <= _ROOM
 
     def _rows(self, above: Floats, every: bool = False) -> Floats:
-        """Return the means of all functions, and the metric, for each rank ``above`` + 1.
+        """Return a row for each true rank ``above`` + 1: the functions' means and the exact metric.
 
-        Ranks may be fractions. ``every`` says that the ranks are 1..n.
+        These are functions of the sampled rank, with the values ``readings``. Ranks may be
+        fractions. ``every`` says that the ranks are 1..n.
         """
         parts = []
         for s, reading in zip(self.samplings, self.readings, strict=True):
@@ -130,10 +136,10 @@ class Columns:
         return np.column_stack([*parts, exact])
 
     def _sums(self, first: Ints, last: Ints) -> Floats:
-        """Return, for each i, the sum of the rows of the ranks first[i] + 1 to last[i].
+        """Return, for each i, the sum of :meth:`_rows` over the ranks first[i] + 1 to last[i].
 
-        The sums are computed by Gauss quadrature from the rows of few ranks, the nodes. The metric
-        must be smooth between these two ranks.
+        The sums are computed by Gauss quadrature from few ranks, the nodes. The metric must be
+        smooth from rank first[i] + 1 to rank last[i].
         """
         # Neighbouring ranks of the grid are so close that 8 nodes are enough between them instead
         # of the usual 16, unless at least half of the candidates are drawn.
@@ -147,17 +153,20 @@ class Columns:
 
     @cached_property
     def _sums_to_grid(self) -> Floats:
-        """For each j in :attr:`grid`, the sum of the rows of the ranks 1..j."""
+        """For each j in :attr:`grid`, the sum of :meth:`_rows` over the ranks 1..j."""
         return np.cumsum(self._sums(np.concatenate([[0], self.grid[:-1]]), self.grid), axis=0)
 
     def on_grid(self) -> Floats:
-        """Return the rows (means of functions and metric) of the components in :attr:`grid`."""
+        """Return the result of :meth:`at` for all ranks (or ends j) in :attr:`grid`."""
         if self.shape is None:
             return self._rows((self.grid - 1).astype(np.float64))
         return self._sums_to_grid / self.grid[:, None]
 
     def at(self, places: Ints) -> Floats:
-        """Return the rows of the components at the ranks (or ends j) ``places``."""
+        """Return the means of functions of the sampled rank, and the exact metric, at given ranks.
+
+        With a shape, return their averages over the ranks 1..j, for each j in ``places``.
+        """
         if self.every_place:
             return self.stored[1][places - 1]
         if self.shape is None:
@@ -171,7 +180,7 @@ class Columns:
 
     @cached_property
     def stored(self) -> tuple[Ints, Floats]:
-        """Ranks (or ends j) that :meth:`price` searches first, with their rows (read-only)."""
+        """Ranks that :meth:`price` tries first, and the result of :meth:`at` for these ranks."""
         if self.every_place:
             places, above = np.arange(1, self.n + 1), np.arange(self.n, dtype=np.float64)
             rows = self._rows(above, every=True)
@@ -186,11 +195,13 @@ class Columns:
     def price(self, combination: Floats, level: float) -> tuple[Ints, float]:
         """Return ranks (or ends j) whose components would improve a linear programme's solution.
 
-        These are ranks where the value ``rows @ combination`` is below ``level``, so that the
-        *reduced cost* is negative (see :meth:`Programme._column_generation`): the local minima,
-        their neighbours, and up to _MORE other ranks. Also return the lowest value, or ``level`` if
-        no value is lower. If no stored row has a value below ``level``, and not all rows are
-        stored, the ranks between the stored ranks are searched around each minimum.
+        A rank improves the solution (its *reduced cost* is negative) if the means of the functions
+        and the metric at this rank, times ``combination``, add up to less than ``level``. Return
+        the local minima of this sum, their neighbours, and up to _MORE other ranks. Also return the
+        lowest sum, or ``level`` if no sum is lower.
+
+        If n is large, the means are stored for some ranks only. If the sum is not below ``level``
+        at any of these ranks, the ranks between them are searched around each local minimum.
         """
         places, rows = self.stored
         values = rows @ combination
@@ -201,9 +212,9 @@ class Columns:
             some = [minima - 1, minima, minima + 1, others[:: 1 + len(others) // _MORE]]
             at = np.unique(np.clip(np.concatenate(some), 0, len(places) - 1))
             return places[at], min(float(values.min()), level)
-        # A value between stored ranks can be lower than all stored values. For ranks at equal
-        # distances, a parabola through three values falls below the lowest value by at most an
-        # eighth of the range of the values. Distances differ, so allow for a quarter.
+        # The value at a rank between two stored ranks can be lower than the values at all stored
+        # ranks. For ranks at equal distances, a parabola through three values falls below the
+        # lowest of them by at most 1/8 of their range. Distances differ, so allow for 1/4.
         highest = scipy.ndimage.maximum_filter1d(values, 5)
         lowest = np.flatnonzero(lowest & (values - level < (highest - values) / 4))
         ends = np.r_[places[0], places, places[-1]]
@@ -227,8 +238,8 @@ class Columns:
 def _means(sampling: Sampling, reading: Floats | None, above: Floats) -> Floats:
     """Return the means of functions of the sampled rank, given the true rank ``above`` + 1.
 
-    ``reading`` holds the functions' values. If it is None, return the probabilities of the sampled
-    ranks. The result has a row for each number in ``above``.
+    ``reading`` holds the functions' values at each sampled rank. If ``reading`` is None, return the
+    probabilities of the sampled ranks. The result has a row for each number in ``above``.
     """
     return np.vstack([p if reading is None else p @ reading for _, p in sampling.laws(above)])
 
@@ -245,7 +256,7 @@ def _at_every_rank(sampling: Sampling, reading: bytes) -> Floats:
 
 
 class Programme:
-    """Linear programme over rank distributions: mixtures of the components in ``columns``.
+    """Linear programme over all mixtures of the rank distributions in ``columns``.
 
     The mean of each function of the sampled rank must lie in the function's limits low..high.
     """
@@ -256,10 +267,10 @@ class Programme:
         self._places, self._rows = np.array(places), np.array(rows)
 
     def mean_range(self, entry: int = -1) -> tuple[float, float] | None:
-        """Return the smallest and largest mean of one function, or of the metric (``entry`` = -1).
+        """Return the smallest and largest mean of a function of the sampled rank, or of the metric.
 
-        ``entry`` is the index of the function. Return None if no rank distribution has the means of
-        all functions in low..high.
+        ``entry`` is the index of the function; -1 stands for the exact metric. Return None if no
+        rank distribution has the means of all functions in low..high.
         """
         costs = np.zeros((2, len(self.low) + 1))
         costs[:, entry] = 1.0, -1.0
@@ -274,10 +285,11 @@ class Programme:
         return clipped(low, -high, *(metric.worst_and_best(n) if entry < 0 else (0, 1)))
 
     def nearest(self) -> tuple[Floats, Floats]:
-        """Return the functions' means under the rank distribution that violates their limits least.
+        """Find the rank distribution that violates the limits of the functions' means least.
 
-        Also return the distance of each mean from its limits: 0 inside, negative below, positive
-        above. The sum of the absolute distances is minimal.
+        Return the functions' means under this distribution, and the distance of each mean from its
+        limits: 0 inside, negative below, positive above. The sum of the absolute distances is
+        minimal.
         """
         solution = self._column_generation(np.zeros((1, len(self.low) + 1)), relaxed=True)
         if solution is None:
@@ -290,15 +302,15 @@ class Programme:
     def _column_generation(
         self, costs: Floats, relaxed: bool = False
     ) -> tuple[list[float], Floats] | None:
-        """Minimise each cost over all mixtures of components, by column generation.
+        """Minimise each cost over all mixtures of the rank distributions, by column generation.
 
         A cost is a weighted sum of the means of the functions and of the metric. ``costs`` holds
         these weights, in a row for each cost. ``relaxed`` allows means outside their limits, at an
         additional cost (see :meth:`_solved`).
 
-        Return a lower limit of each cost, correct up to _ENOUGH, and the solution of the last
-        programme, in a row for each cost: the weights of the components, then the means of the
-        functions. Return None if the solver finds no solution with the present components.
+        Return a lower limit of each cost, correct up to _ENOUGH, and an array with the solution for
+        each cost in a row: the weights of the mixture, then the means of the functions. Return None
+        if the solver finds no solution.
         """
         for round_ in range(_ROUNDS):
             result = self._solved(costs, relaxed)
@@ -308,9 +320,10 @@ class Programme:
             for cost, dual in zip(
                 costs, result.eqlin.marginals.reshape(len(costs), -1), strict=True
             ):
-                # A component improves the solution if its reduced cost is negative. The reduced
-                # cost is the component's row times (``cost`` minus the dual values of the means),
-                # minus the dual value of the equation that the weights add up to 1.
+                # Adding a rank improves the solution if the rank's reduced cost is negative. The
+                # reduced cost is the sum of the means of the functions and the metric at this rank,
+                # times (``cost`` minus the dual values of the means), minus the dual value of the
+                # equation that the weights add up to 1.
                 level = dual[-1] - _ENOUGH
                 places, least = self.columns.price(cost - np.append(dual[:-1], 0.0), level)
                 improving.append(places)
@@ -330,11 +343,12 @@ class Programme:
         return (values.sum(axis=1) - limits).tolist(), x
 
     def _solved(self, costs: Floats, relaxed: bool) -> "scipy.optimize.OptimizeResult":
-        """Minimise each cost over weights x of the components and means y of the functions.
+        """Minimise each cost over the weights x of the mixture and the means y of the functions.
 
-        The constraints are y = rows'x (rows without the metric), sum x = 1 and low <= y <= high.
-        ``relaxed`` allows means outside low..high, at a cost equal to their distances from it. All
-        costs are minimised by one programme, because a call of the solver is slow at any size.
+        The constraints are y = R'x, sum x = 1 and low <= y <= high, where R holds the means of the
+        functions at each rank. ``relaxed`` allows means outside low..high; their distances from
+        low..high are then added to the cost. All costs are minimised by one programme, because a
+        call of the solver is slow at any size.
         """
         size, functions, number = len(self._places), len(self.low), len(costs)
         columns = [self._rows[:, :-1].T, -np.eye(functions)]

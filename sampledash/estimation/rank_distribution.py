@@ -12,9 +12,9 @@ distribution: at convergence, nearly all probability is on a few ranks. Stopping
 distribution smooth.
 
 ``"monotone-mle"`` is the most likely mixture of uniform distributions on the ranks 1..j, which is
-non-increasing, as is plausible for a system that puts relevant items near the top. It is nearer to
-the true distribution after 50 iterations than after 200. If the iterations start from the common
-distribution of all compared systems, 10 are enough.
+non-increasing, as is plausible for a system that puts relevant items near the top. This estimate is
+nearer to the true distribution after 50 iterations than after 200. If the iterations start from the
+common distribution of all compared systems, 10 iterations are enough.
 
 ``"mes"`` is the distribution x that minimises the weighted squared errors of the expected shares
 :math:`(x^T A)_s`, minus a multiple of the entropy H(x):
@@ -54,7 +54,7 @@ SHAPED: DistributionMethod = "monotone-mle"  # default method of the dashboard a
 MOST_RANKS = 10**7  # largest n for which an array with a probability of every rank is returned
 
 _OWN_ITERATIONS = 10  # iterations for one system, starting from the distribution of all systems
-_ETA = 0.01  # weight η of the entropy H in the objective of "mes"
+_ETA = 0.01  # weight η of the entropy in the objective of "mes" (maximum entropy)
 _DIFFERENCE = 1e-4  # relative change of a sampled rank's count, for a numerical derivative
 _NEWTON = 200  # largest number of Newton steps
 # Newton's method ends if the Newton decrement is below this number. The line search does not
@@ -77,7 +77,7 @@ class RankDistribution:
     mass: Floats  # probability of the ranks of each node, with sum 1: (nodes,), or (runs, nodes)
 
     def at(self, metric: Metric) -> tuple[Floats, Floats, Floats]:
-        """Return number of items above, number of ranks, and probability, each for all nodes.
+        """Return, for all nodes, items above the relevant item, number of ranks, and probability.
 
         A node stands for one rank or for several neighbouring ranks, but not for ranks on both
         sides of the metric's cutoff.
@@ -99,7 +99,7 @@ class RankDistribution:
         return spliced(s.above, above), spliced(s.ranks, ranks), spliced(self.mass, inside)
 
     def expected(self, metric: Metric | str) -> Floats:
-        """Return the mean exact metric under this distribution: one number, or one per run."""
+        """Return the mean exact metric under this distribution: one for each row of ``mass``."""
         metric, n = as_metric(metric), self.support.n
         above, _, mass = self.at(metric)
         # Limit the mean to the metric's range, because ``mass`` sums to 1 only up to rounding.
@@ -207,8 +207,8 @@ def rank_distribution(
     ------
     ValueError
         If n is above 10,000,000, a sampled rank is impossible, or the sets cannot be pooled, for
-        example because n differs much or m correlates with the rank; for ``"mes"``, if the draw of
-        negatives decided m; for every method, if m correlates with the rank and ``adaptive`` is
+        example because n differs much or m correlates with the rank; for ``"mes"``, if m depended
+        on the drawn negatives; for every method, if m correlates with the rank and ``adaptive`` is
         None.
 
     Notes
@@ -272,7 +272,7 @@ def _check_iterations(method: DistributionMethod, iterations: int | None) -> Non
 
 
 def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
-    """Raise a ValueError if the drawn negatives may have decided m, unless ``method`` allows it."""
+    """Raise a ValueError if m may depend on the drawn negatives, unless ``method`` allows this."""
     valid = [name for name, row in LEARNED.items() if row.cancels]
     if method not in valid:
         for srs in sets:
@@ -371,9 +371,9 @@ class Learner:
         return np.full(size, 1 / size)
 
     def mass(self, weights: Floats) -> Floats:
-        """Return the probability of each node (one or several ranks) under a mixture: (..., nodes).
+        """Return the probability of each node (one or several ranks): (..., nodes).
 
-        ``weights`` are those of the mixture's hypotheses.
+        ``weights`` holds the weight of each hypothesis (component of the mixture).
         """
         if not self._row.stepped:
             return weights
@@ -390,7 +390,8 @@ class Learner:
     def slopes(self, value: Floats) -> Floats:
         """Return the derivatives of an estimate by the share of each outcome (m and sampled rank).
 
-        ``value`` holds the derivatives of the estimate by the learned probability of each node.
+        ``value`` holds the derivatives of the estimate by the learned probability of each node (one
+        or several ranks).
         """
         # The shares at one m have a fixed sum, so the derivatives are known up to a constant only.
         if self._row.slopes is not None:
@@ -398,7 +399,7 @@ class Learner:
         return self._differences(value)
 
     def _differences(self, value: Floats) -> Floats:
-        """Return the derivatives of :meth:`slopes`, computed by central differences."""
+        """Return the derivatives of an estimate, as :meth:`slopes` does, by central differences."""
         counts = np.concatenate(self.outcomes.counts)
         used = np.flatnonzero(counts)
         steps = _DIFFERENCE * np.diag(counts)[used]
@@ -427,7 +428,7 @@ def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) ->
     many = many[:, used]
     weights = np.array(np.broadcast_to(start, (len(many), len(rows))))
     for _ in range(iterations):
-        # _TINY prevents a division by 0 if the mixture gives an outcome the probability 0.
+        # _TINY prevents a division by 0 if the mixture gives a sampled rank the probability 0.
         weights *= (many / np.maximum(weights @ seen, _TINY)) @ seen.T
         weights /= weights.sum(axis=1, keepdims=True)
     return weights if np.ndim(shares) == 2 else weights[0]
@@ -454,7 +455,7 @@ def most_likely_slopes(
 
 
 def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
-    """Return the observed share of each outcome, and the weights of the squared errors of "mes"."""
+    """Return the share of each outcome (m and sampled rank), and its weight in "mes"."""
     shares, weights = [], []
     for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
         size = counts.sum(axis=-1, keepdims=True)
@@ -466,7 +467,7 @@ def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
 
 
 def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats) -> Floats:
-    """Return the rank distribution of ``"mes"`` (see the module's docstring): shape (nodes,).
+    """Return the distribution of ``"mes"`` (maximum entropy with squared error): shape (nodes,).
 
     A node stands for one rank or several neighbouring ranks; ``ranks`` is their number.
     """
@@ -511,8 +512,9 @@ def _likeliest(learner: Learner, iterations: int, start: Floats) -> Floats:
 
 def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
     row = LEARNED[learner.method]
-    # ``value`` holds derivatives by the probabilities of ranks. The derivative by the weight of the
-    # uniform distribution on 1..j is the mean of these derivatives over the ranks 1..j.
+    # ``value`` holds the derivatives of an estimate by the probability of each rank. If the
+    # distribution is a mixture of uniform distributions on 1..j, the derivative by the weight of
+    # such a uniform distribution is the mean of ``value`` over the ranks 1..j.
     if row.stepped:
         value = learner.support.under_uniforms(value)
     shares, steps = learner.outcomes.shares, row.iterations
@@ -527,7 +529,10 @@ def _largest_entropy(learner: Learner, iterations: int, start: Floats) -> Floats
 
 
 def _entropy_slopes(learner: Learner, value: Floats) -> Floats:
-    """Return the derivatives of :meth:`Learner.slopes` for "mes", by implicit differentiation."""
+    """Return the derivatives of a "mes" estimate by the shares of the sampled ranks.
+
+    They are computed by implicit differentiation.
+    """
     outcomes, rows = learner.outcomes, learner.laws
     shares, errors = _squared_errors(outcomes)
     mass, used = learner.weights(), errors > 0
@@ -552,12 +557,12 @@ class Learned:
     #: Function that returns the weights of the mixture's components (hypotheses). Its arguments are
     #: a learner, a number of iterations and initial weights.
     weights: Callable[[Learner, int, Floats], Floats]
-    #: Function that returns the derivatives of :meth:`Learner.slopes` by a formula. If None, they
-    #: are computed by central differences.
+    #: Function that returns the derivatives of an estimate by the shares of the sampled ranks. If
+    #: None, these derivatives are computed by central differences.
     slopes: Callable[[Learner, Floats], Floats] | None = None
     iterations: int = 0  # default number of iterations; 0 means that the method is solved exactly
-    stepped: bool = False  # whether the mixed distributions are uniform on 1..j
-    #: Whether the method is valid even if the draw of negatives decided m: the unknown stopping
+    stepped: bool = False  # whether the mixture consists of uniform distributions on 1..j
+    #: Whether the method is valid even if m depended on the drawn negatives: the unknown stopping
     #: rule is a factor of the likelihood that cancels.
     cancels: bool = False
 

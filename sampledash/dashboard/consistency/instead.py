@@ -17,7 +17,7 @@ def show(focus: Focus) -> None:
     place = st.container(key=SAID)
     budget = _budget(focus.result.m, designs.most_of(focus))
     sentence = designs.sentence(focus, designs.compute(focus, [budget]), budget)
-    place.markdown(escaped(sentence))  # shown before the errors at all other prices are computed
+    place.markdown(escaped(sentence))  # shown first, because the picture takes longer
     with page.progress("Every design at its price") as report:
         priced = designs.compute(focus, designs.ladder(focus, budget), report)
     fig = designs.picture(focus, priced, budget, dark=page.is_dark())
@@ -33,9 +33,9 @@ def show(focus: Focus) -> None:
 
 
 def _budget(m: int, most: int) -> int:
-    """Draw the slider of the price, in scores per instance, and return the price.
+    """Draw the slider for the cost of an evaluation, in scores per instance; return this cost.
 
-    Until the reader moves the slider, the price is m.
+    Until the reader moves the slider, the cost is m.
     """
     m = min(m, most)
     now, was = st.session_state.get("budget"), st.session_state.get("_budget_of")

@@ -33,7 +33,7 @@ CUTOFFS = (1, 5, 10, 20, 50, 100)
 DEFAULTS: dict[str, Any] = {**ranks.DEFAULTS, **judged.DEFAULTS, "curve": pictures.DIFFERENCE}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
 Before = Sequence[tuple[str, theme.Picture]]  # names and pictures of pinned settings
-MOST_LISTED = 1_000  # largest number of pairs in the list of pairs, which holds the worst pairs
+MOST_LISTED = 1_000  # number of pairs of systems to choose from: those with the worst verdicts
 MOST_RANKS = 12  # largest number of ranks of a system that the counterexample shows
 
 
@@ -178,8 +178,8 @@ def _focus(result: Result, x: int) -> Focus:
 def _pair(result: Result, x: int) -> int:
     key, worst, every = _pair_key(result), result.worst_pair(x), range(result.pairs)
     followed: dict[str, int] = st.session_state.setdefault("_consistency_worst", {})
-    # The link that the reader followed may name a pair. The name is read only once, so that the
-    # reader can then choose another pair.
+    # The link that the reader followed may name a pair of systems. This name is read only once, so
+    # that the reader can then choose another pair.
     asked = st.query_params.get("pair") if "pair" not in st.session_state else None
     linked = next((pair for pair in every if asked and result.label(pair) == asked), None)
     if linked is not None:
@@ -250,7 +250,7 @@ def _follows(focus: Focus, before: Before, pinned: Hashable, view: str, dark: bo
     """Return what the page shows at each step of the slider of m: verdict, pictures and numbers.
 
     ``before`` holds pictures of pinned settings; ``pinned`` identifies these settings in a cache
-    key. All steps show the current pairs, even if other pairs are the worst at another m.
+    key. All steps show the pairs of systems that are shown now, even if another m has worse pairs.
     """
     q, result, pairs = focus.result.question, focus.result, focus.tile_pairs
     systems, x = result.drawn(focus.pair), focus.x

@@ -58,10 +58,10 @@ def _how_sure(focus: Focus) -> None:
 
 
 def _one_run(focus: Focus) -> None:
-    """Draw the chance that one run shows the true order (see Krichene & Rendle, Table 4).
+    """Draw the chance that one run orders two systems as the exact metric does.
 
-    The chance holds if each system has its own negatives. If the reader asks, also draw bounds of
-    the chance for systems that share their negatives.
+    See Table 4 of Krichene & Rendle. The chance holds if each system has its own negatives. If the
+    reader asks, also draw bounds of the chance for systems that share their negatives.
     """
     r, x = focus.result, focus.x
     pairs = focus.pairs[: page.MOST_ROWS]
@@ -91,10 +91,10 @@ def _one_run(focus: Focus) -> None:
 
 
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[tables.Bounds, str]:
-    """Return bounds of the chance of the true order if a pair of systems shares its negatives.
+    """Return bounds of the chance that a run orders two systems as the exact metric does.
 
-    The bounds are computed for each pair, once the reader asks for them. Also return the reason if
-    they cannot be computed, otherwise "".
+    The bounds hold if the two systems share their negatives. They are computed for each pair, once
+    the reader asks for them. Also return the reason if this fails, otherwise "".
     """
     what, label = (focus.result.question.key, focus.x), "Bounds for shared negatives"
     about = "The chance where both systems are ranked against the same negatives."
@@ -112,7 +112,10 @@ def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[tables.Bounds, str
 
 
 def _over_instances(focus: Focus) -> None:
-    """Draw significance tests, and the chance of the true order in a run with new instances."""
+    """Draw significance tests of the differences between systems.
+
+    Also draw the chance that a run with new instances orders two systems as the exact metric does.
+    """
     with page.progress("Resampling the instances") as report:
         table = focus.significance(progress=report)
     rows = focus.rows(table)
@@ -128,9 +131,9 @@ def _over_instances(focus: Focus) -> None:
 
 
 def _plan(focus: Focus) -> None:
-    """Draw how many negatives, or how many instances, one run needs to show the true order.
+    """Draw how many negatives or instances a run needs to order systems as the exact metric does.
 
-    The reader chooses the chance with which the run should show this order.
+    The reader chooses the chance with which the run should have this order.
     """
     label = "The true order in this share of runs"
     wanted = page.segments(label, PROBABILITIES, "wanted", default=DEFAULTS["wanted"])
@@ -213,7 +216,10 @@ def _means(focus: Focus) -> None:
 
 
 def _flips(focus: Focus) -> None:
-    """Draw a table of the m at which two systems change order, and from which m it is right."""
+    """Draw a table of each m at which the sampled order of two systems changes.
+
+    The table also says from which m on the sampled order is the order by the exact metric.
+    """
     r = focus.result
     table = r.flips(r.few_pairs(focus.pair))
     printed = tables.flips(focus, table).head(page.MOST_ROWS)

@@ -223,8 +223,8 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
 
     follows = []
     for key, numbers in stops.items():
-        # The frames do not depend on the current position of their slider, so the cache key holds
-        # the question at the slider's first position.
+        # The frames (the page's content at each step of a slider) do not depend on the slider's
+        # current position, so the cache key holds the question at the first position.
         same = at(key, numbers[0])
         depends = same, chip, (s.m, k) if key == "n" else (), pinned, dark
         more = {"shared": not q.prior.custom}

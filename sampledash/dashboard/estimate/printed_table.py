@@ -84,7 +84,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 
 def _ranges(shown: Shown) -> None:
-    """Draw a table of the exact metric's ranges and estimates, for all systems and pairs."""
+    """Draw ranges and estimates of the exact metric, and of the differences between systems."""
     rows = (*shown.answer.rows, *shown.answer.pairs)
     estimates = [
         "" if row.value is None else f"{percent(row.value)} ({shared.range_text(row.interval)})"
@@ -100,7 +100,10 @@ def _ranges(shown: Shown) -> None:
 
 
 def _review(shown: Shown) -> None:
-    """Draw sentences for a review; for several tables, also how many pairs each table decides."""
+    """Draw sentences for a review of the paper that prints the tables.
+
+    For several tables, also draw for how many pairs of systems each table proves which is better.
+    """
     results = []
     with page.progress("What these tables leave open") as report:
         for done, question in enumerate(shown.questions):
@@ -112,7 +115,10 @@ def _review(shown: Shown) -> None:
 
 
 def _deciding(shown: Shown) -> None:
-    """Draw, on request, how many pairs more decimals, cutoffs or negatives would decide."""
+    """Draw, on request, what the table should print to prove which system is better.
+
+    For more decimals, cutoffs or negatives, show for how many pairs of systems this is proven.
+    """
     q = shown.answer.question
     if not shown.answer.pairs:
         raise ValueError("one system alone has no pair to decide")
@@ -126,7 +132,10 @@ def _deciding(shown: Shown) -> None:
 
 
 def _decided(table: pd.DataFrame, name: str, header: str) -> None:
-    """Draw how many pairs each row of ``table`` decides; the column ``name`` holds row labels."""
+    """Draw ``table``, which counts pairs of systems of which it is proven which is better.
+
+    The column ``name`` of ``table`` holds the labels of the rows.
+    """
     columns = {header: table[name].map(escaped)}
     kinds = {"decided": "Pairs decided", "decided_if_falling": "If ranks fall off"}
     for kind, label in kinds.items():

@@ -43,8 +43,8 @@ MOST_SYSTEMS = 8  # largest number of systems shown at once, because all their p
 MOST_IN_LINK = 1_000
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
-#: The reader's answer to the question why m differs between instances -> whether the drawn
-#: negatives decided m (``SampledRankSet.adaptive``), or None to use what the data say.
+#: The reader's answer to the question why m differs between instances -> whether m depended on the
+#: drawn negatives (``SampledRankSet.adaptive``), or None to use what the data say.
 _SAID = {"As the data say": None, "m was set beforehand": False, "The draw decided m": True}
 #: Rule for ties as named on the page -> as named in :meth:`SampledRankSet.with_ties`.
 _TIES = {rule.replace("-", " ").capitalize(): rule for rule in get_args(TieRule)}
@@ -288,7 +288,7 @@ def _shown(sets: Sets, ident: str) -> Sets:
 
 
 def _said(doubtful: list[SampledRankSet]) -> bool | None:
-    """Ask the reader whether the drawn negatives decided m; return None to use what the data say.
+    """Ask the reader whether m depended on the drawn negatives; None leaves this to the data.
 
     The page asks this because m correlates with the sampled rank in the sets ``doubtful``.
     """
