@@ -296,13 +296,13 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
     A is not given. Row i of ``columns`` is instead the sum of the columns 0..i of A: the change of
     A x if the entries 0..i of x are raised by 1. So the heights of the steps by which x falls solve
     a non-negative least-squares problem. (Isotonic regression of the unconstrained solution would
-    give a different, much worse vector.) Long vectors start from few steps, and steps that improve
-    the fit are added. If ``nonnegative``, x is at least 0.
+    give a different, much worse vector.) For a long x, the fit starts with few steps down, and adds
+    steps that improve it. If ``nonnegative``, x is at least 0.
     """
     size, seen = columns.shape
     if not nonnegative:
         # The last entry of x may be negative. It is therefore the difference of two non-negative
-        # unknowns, and the second of them has the last row with the opposite sign.
+        # unknowns, whose rows in ``columns`` have opposite signs.
         columns = np.vstack([columns, -columns[-1:]])
     tried = np.arange(len(columns))
     dense = False
@@ -361,7 +361,7 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
 
 
 def monotone(at: Nodes, nonnegative: bool) -> Floats:
-    """Return the best non-increasing corrected values, (m+1,): section 5.2 of the paper."""
+    """Return the non-increasing corrected values of least bias² (section 5.2): (m+1,)."""
     r, rhs = _triangular(at, cumulative=True)
     return non_increasing(r.T, rhs, nonnegative)
 

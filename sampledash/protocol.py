@@ -266,10 +266,10 @@ class Protocol:
         return mean_nodes(above, last, end_of)
 
     def vector(self, metric: Metric, counts: RankCounts, m: int, position: int) -> Floats:
-        """Return the corrected values for 0..m sampled items above, not multiplied by a scale.
+        """Return the corrected values for 0..m sampled items above the relevant item.
 
-        The values are for the relevant item at ``position`` in its instance (1 is the best). The
-        scale is that of ``metric.scale``.
+        The relevant item is at ``position`` in its instance (1 is the best). The values are not yet
+        multiplied by ``metric.scale``.
         """
         if metric.of_others and len(counts.positions) > 1:
             advice = "take AUC or Recall, or give each item an instance of its own"

@@ -43,7 +43,7 @@ class Support:
 
     @cached_property
     def step(self) -> Ints:
-        """For each node, the index of the first rank of ``step_ends(n)`` not before the node."""
+        """For each node, the index in ``step_ends(n)`` of the first rank >= the node's rank."""
         return np.searchsorted(step_ends(self.n), self.above, side="right")
 
     def under_uniforms(self, values: Floats) -> Floats:

@@ -34,8 +34,8 @@ _PENALTY = 1e-6
 #: sampling error of 1,000 instances, even if the table is of more instances.
 _FEWEST = 1_000
 _SHAPE: Shape = "non-increasing"
-#: Arguments of distribution functions are at least -_FAR, and log b is in -_FAR.._FAR: values
-#: beyond these limits would change no printed digit.
+#: Arguments of distribution functions below -_FAR, and log b outside -_FAR.._FAR, are set to these
+#: limits, because a difference beyond the limits changes no printed digit.
 _FAR = 30.0
 _STEPS = 1e-5 * np.eye(2)  # steps of a and of log b in numerical derivatives
 
@@ -50,8 +50,8 @@ class Family:
 
 
 #: An estimate is the mean over these families. On tables with known exact metrics, the mean had
-#: smaller errors than a choice between the families, or weights of them, by cross-validation on the
-#: printed values. With the two slopes, the logarithm of the odds of the rank has the same standard
+#: smaller errors than one family, or a weighted mean, chosen by cross-validation on the printed
+#: values. With the slopes below, the logarithm of the odds of the rank has the same standard
 #: deviation, pi / sqrt(3), in both families.
 FAMILIES = (
     Family("log-logistic", expit, 1.0),
@@ -139,7 +139,7 @@ class TableEstimate:
         The families of rank distributions.
     contradiction
         A sentence that says which printed values no distribution of the families produces; None if
-        one of the families is near all of them. If it is not None, show the range of
+        one of the distributions is near all printed values. If it is not None, show the range of
         :func:`~sampledash.bounds_from_table` instead of the estimate.
     """
 

@@ -45,7 +45,8 @@ def overlaps(
     >>> scores, relevant = ([[0.5, 0.9, 0.7, 0.1]], [[0.5, 0.8, 0.2, 0.7]]), [0]
     >>> from sampledash import ranks_from_scores
     >>> sets = [ranks_from_scores(x, relevant, system=y) for x, y in zip(scores, "AB", strict=True)]
-    >>> overlaps(sets, scores, relevant)[0].cells[0].tolist()   # both rank one item above item 0
+    >>> # Irrelevant items above, tied with and below item 0 in A (rows) and in B (columns).
+    >>> overlaps(sets, scores, relevant)[0].cells[0].tolist()
     [[1, 0, 1], [0, 0, 0], [1, 0, 0]]
     """
     require_several(sets)
