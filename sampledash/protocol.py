@@ -126,7 +126,7 @@ class Protocol:
             raise ValueError(f"ties of {who} need the weight of the tied items: {advice}")
 
     def _check_classes(self, ranks: RankSet, m: int) -> None:
-        """Raise ValueError if the scheme needs classes or strata that the ranks do not have."""
+        """Raise ValueError if a scheme that draws by weight or stratum cannot sample the ranks."""
         who, least = f"system {ranks.system!r}", int(ranks.counted().negatives.min())
         if getattr(ranks, self.design.needs) is None:
             missing = f"{who} has no {self.design.needs}, which scheme {self.scheme!r} needs"
@@ -185,10 +185,7 @@ class Protocol:
         return high / whole, low / whole
 
     def instance_weights(self, counts: RankCounts) -> Floats:
-        """Return the weight of each relevant item's instance.
-
-        The weight is 1, or the number of relevant items of the instance.
-        """
+        """Return each item's instance weight: 1, or the instance's number of relevant items."""
         if self.weighting == "relevant-items":
             return counts.relevant.astype(np.float64)
         return np.ones(len(counts))

@@ -118,10 +118,7 @@ def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
 
 
 def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
-    """Return the index of the first row of each group of equal rows, and the group of each row.
-
-    Groups are in the order of their values, as in :func:`numpy.unique`.
-    """
+    """Return the first index of each group of equal rows (sorted), and the group of each row."""
     key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
         if np.any(column != column[:1]):  # skip constant columns, which have no effect

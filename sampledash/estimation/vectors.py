@@ -252,10 +252,7 @@ def gamma_table(
 
 
 def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
-    """Return, for each true rank or node, the number of items above and the probability.
-
-    A node is a rank that represents neighbouring ranks.
-    """
+    """Return the numbers of items above, and the probabilities, of true ranks (or few nodes)."""
     if not isinstance(ranks, RankDistribution):
         if (shape := checks.array_of("ranks", ranks).shape) != (n,):
             raise ValueError(

@@ -96,7 +96,7 @@ def _marks(
     others[relevant] = False
     above, tied = others & (scores > threshold), others & (scores == threshold)
     if len(relevant) > 1:
-        place = np.random.default_rng(seed).random(len(scores))  # the order of all tied items
+        place = np.random.default_rng(seed).random(len(scores))  # random order of all tied items
         for j in np.flatnonzero(tied.any(axis=1) & (ties[order] == 0)):
             # Several relevant items are tied. Their ranks were drawn at random, so draw also which
             # tied items are between them.

@@ -155,7 +155,6 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
 
 
 def _reason(cell: str) -> str:
-    """Return the known reason why a cell does not match; ``""`` if no reason is known."""
     return next((text for cells, text in REASONS.items() if re.fullmatch(cells, cell)), "")
 
 

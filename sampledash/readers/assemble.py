@@ -256,7 +256,7 @@ def from_one(ranks: Ranks, zero_based: bool) -> Ranks:
 
 
 def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
-    """Return the parts (files) with n in every row.
+    """Return the parsed files with the number of candidates n in every row.
 
     n is taken from the file itself, else from the argument, else from the other files.
     """
