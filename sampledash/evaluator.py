@@ -54,7 +54,9 @@ def rank_until_decided(
     order: np.random.Generator | ArrayLike | None = None,
     chunk: int = 256,
 ) -> Decided:
-    """Return exact ranks, up to k, of one instance's relevant items; stop when they are decided.
+    """Return exact ranks up to k of one instance's relevant items, scoring few candidates.
+
+    Scoring stops when k candidates are above the best relevant item: all ranks are then beyond k.
 
     Parameters
     ----------
@@ -475,7 +477,7 @@ def evaluate(
 
 
 def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
-    """Return how many scores are allowed; refuse a budget that does not cover every single user."""
+    """Return how many scores are allowed; refuse a budget below the largest cost of a user."""
     if budget is None:
         return np.inf
     budget = checks.integer("budget", budget, low=1)
@@ -507,8 +509,8 @@ class _Lists:
     def of(self, candidates: ArrayLike, relevant: ArrayLike) -> tuple[Labels, Labels]:
         """Return all candidates except the relevant items, in random order, and the relevant items.
 
-        A list that consecutive users share is shuffled once. Each user's order starts after the
-        user's first relevant item and wraps around at the end of the list.
+        If consecutive users have the same list of candidates, it is shuffled once. Each user's
+        order starts after the user's first relevant item and wraps around at the end of the list.
         """
         if candidates is not self.given:
             pool = np.atleast_1d(checks.array_of("candidates", candidates))

@@ -45,7 +45,7 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     above, below = sampling.weights(rank)
     m, cut = sampling.m, metric.cut(sampling.m)
     if metric.linear:
-        return below / (above + below)  # AUC is linear in the sampled rank, as eq. 17 states
+        return below / (above + below)  # eq. 17, for AUC and ATOP: linear in the sampled rank
     if cut is None or cut > m:
         if metric.on_lattice:
             return np.full(above.shape, metric.scale(1))
@@ -149,7 +149,7 @@ def prior_weights(prior: ArrayLike, n: int | None = None) -> Floats:
     # A normalised prior is returned unchanged, because another division would round its weights.
     if largest <= 1 and abs(float(array.sum()) - 1) <= 1e-14:
         return array
-    # Scaling by a power of 2 is exact and keeps the sum finite.
+    # Divide by a power of 2 first, which is exact, so that the sum of large weights stays finite.
     array = np.ldexp(array, -int(np.frexp(largest)[1]))
     return np.asarray(array / array.sum())
 
@@ -162,8 +162,8 @@ def resize_prior(prior: Floats, n: int) -> Floats:
     after one of the other N - 1 candidates is dropped at random.
     """
     size = len(prior)
-    # Edges of the old and the new ranks, in units of 1/(size n) of the list. An interval between
-    # two edges belongs to a single old rank and a single new rank.
+    # Divide the list at all ends of old and new ranks, in units of 1/(size n) of its length. Each
+    # interval between two such edges belongs to a single old rank and a single new rank.
     edges = np.union1d(np.arange(size + 1) * n, np.arange(n + 1) * size)
     share = prior[edges[:-1] // n] * (np.diff(edges) / n)
     return np.asarray(np.bincount(edges[:-1] // size, share, n), dtype=np.float64)

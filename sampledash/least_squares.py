@@ -21,8 +21,8 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, item_weights, pmf_longdouble
 from sampledash.types import Flags, Floats, Ints
 
-#: Smallest weight γ of the variance at which rounding errors of the corrected values are below 1e-5
-#: of the largest corrected value. Callers replace a smaller γ by 0.
+#: Smallest weight γ of the variance (eq. 25) at which rounding errors of the corrected values are
+#: below 1e-5 of the largest corrected value. Callers replace a smaller γ by 0.
 SMALLEST_GAMMA = 1e-16
 
 _ROOM = 1 << 22  # largest number of entries of a matrix of P(sampled rank | true rank) in the cache
@@ -163,7 +163,8 @@ def nodes(
 ) -> Nodes:
     """Return the true ranks to sum over, and the metric of the ``position``-th relevant item.
 
-    The nodes are few ranks for the uniform prior, and all ranks with a weight above 0 for another.
+    For the uniform prior, these nodes are few ranks that represent all ranks. For any other prior,
+    they are all ranks with a weight above 0.
     A small γ needs more nodes, because the corrected values then amplify the errors of the sums.
     """
     if prior is not None:
@@ -171,7 +172,7 @@ def nodes(
         return Nodes(Grid(sampling, above, prior[prior > 0]), metric, position)
     cut = metric.cut(sampling.n - 1)
     if cut is not None:
-        # Each of the first ranks is a node, so a jump of the metric there needs no special care.
+        # Each of the first HEAD ranks is a node, so only a cutoff beyond them must end a panel.
         cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
     return Nodes(uniform(sampling, cut, 1 if gamma >= _SMALL else _FINER), metric, position)
 
@@ -179,8 +180,9 @@ def nodes(
 def bias_variance(at: Nodes, gamma: float) -> Floats:
     """Return the corrected values that minimise the mean of bias² + γ variance (eq. 25): (m+1,).
 
-    The mean is over the prior. Each value is scaled by the square root of the probability of its
-    sampled rank, so that the matrix of the linear system has eigenvalues in γ..1 (1e-16 <= γ <= 1).
+    The true rank, over which the mean is taken, has the prior distribution. Each value is scaled by
+    the square root of the probability of its sampled rank, so that the matrix of the linear system
+    has eigenvalues in γ..1 (1e-16 <= γ <= 1).
     With fewer nodes than values, the dual system with one unknown per node is solved. For small γ,
     a triangular factor of A is used, which loses half as many digits as AᵀA. A is the matrix
     P(sampled rank | true rank) with a row per node, and S in the comments is the scaled matrix of
@@ -242,10 +244,11 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
 
 
 def _by_triangle(at: Nodes, gamma: float) -> Floats:
-    """Return the corrected values (eq. 25) for small γ, from a least-squares problem.
+    """Return the corrected values (eq. 25 of Krichene & Rendle) for a small γ.
 
-    The rows of the problem are √(1-γ) S, and √γ I with target 0. S is the matrix of
-    :attr:`Grid.scaled`, replaced by a triangular factor with fewer rows.
+    The scaled values x minimise (1-γ) |S x - t / (1-γ)|² + γ |x|². S is the matrix of
+    :attr:`Grid.scaled`. t holds the exact metric at each node, times the square root of the node's
+    prior probability. A triangular factor of S, which has fewer rows, takes the place of S.
     """
     r, rhs = _triangular(at)
     seen, marginal = at.grid.seen, at.grid.marginal[at.grid.seen]
@@ -260,7 +263,11 @@ def _by_triangle(at: Nodes, gamma: float) -> Floats:
 
 
 def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
-    """Return a value for each sampled rank, (m+1,): interpolate where ``seen`` is false."""
+    """Return a corrected value for each sampled rank, (m+1,).
+
+    ``values`` are given for the sampled ranks where ``seen`` is true. The other sampled ranks
+    cannot occur, and get interpolated values.
+    """
     places = np.arange(len(seen))
     return np.asarray(np.interp(places, places[seen], values), dtype=np.float64)
 
@@ -274,7 +281,8 @@ def require_reachable(grid: Grid) -> None:
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:
     """Return the corrected values (eq. 22) of smallest norm, and how many singular values are used.
 
-    Singular values of A below SINGULAR_CUTOFF times the largest value are not used.
+    A is the matrix of P(sampled rank | true rank). Its singular values below SINGULAR_CUTOFF times
+    the largest singular value are not used.
     """
     r, rhs = _triangular(at)
     left, values, right = np.linalg.svd(r, full_matrices=False)
@@ -288,12 +296,13 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
     A is not given. Row i of ``columns`` is instead the sum of the columns 0..i of A: the change of
     A x if the entries 0..i of x are raised by 1. So the heights of the steps by which x falls solve
     a non-negative least-squares problem. (Isotonic regression of the unconstrained solution would
-    give a different, much worse vector.) Long vectors start from few steps, and steps that improve
-    the fit are added. If ``nonnegative``, x is at least 0.
+    give a different, much worse vector.) For a long x, the fit starts with few steps down, and adds
+    steps that improve it. If ``nonnegative``, x is at least 0.
     """
     size, seen = columns.shape
     if not nonnegative:
-        # The last entry of x may be negative: it is the difference of two non-negative heights.
+        # The last entry of x may be negative. It is therefore the difference of two non-negative
+        # unknowns, whose rows in ``columns`` have opposite signs.
         columns = np.vstack([columns, -columns[-1:]])
     tried = np.arange(len(columns))
     dense = False
@@ -330,7 +339,7 @@ def _spread(size: int, number: int) -> Ints:
 
 
 def _nonnegative(few: Floats, rhs: Floats) -> Floats:
-    """Return the heights x >= 0 that minimise the sum of squares of ``few.T @ x - rhs``."""
+    """Return the step heights x >= 0 that minimise the sum of squares of ``few.T @ x - rhs``."""
     if len(few) < len(rhs):
         gram, target = few @ few.T, few @ rhs
         gram.flat[:: len(gram) + 1] += len(gram) * np.finfo(float).eps
@@ -352,7 +361,7 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
 
 
 def monotone(at: Nodes, nonnegative: bool) -> Floats:
-    """Return the best non-increasing corrected values, (m+1,): section 5.2 of the paper."""
+    """Return the non-increasing corrected values of least bias² (section 5.2): (m+1,)."""
     r, rhs = _triangular(at, cumulative=True)
     return non_increasing(r.T, rhs, nonnegative)
 

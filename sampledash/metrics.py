@@ -43,7 +43,7 @@ class Kind:
     # ``relevant`` is the number of relevant items; the j-th relevant item has rank ``position``.
     gain: Callable[[Floats, int], Floats] = lambda position, j: np.ones_like(position)
     scale: Callable[[int, float], float] = lambda relevant, k: 1 / relevant
-    # The next properties are described at :class:`Metric`.
+    # The next five properties are described at the attributes of :class:`Metric`.
     on_lattice: bool = False
     linear: bool = False
     of_others: bool = False
@@ -135,7 +135,7 @@ def share_of(place: int, n: int) -> float:
     0.001
     """
     n = int(checks.candidates("n", n, scalar=True))
-    place = checks.integer("k", place, low=1)  # users know ``place`` as the cutoff k
+    place = checks.integer("k", place, low=1)  # error messages call the cutoff k, as users do
     if place >= n:
         return 1.0
     for power in (int(10**digits) for digits in range(17)):
@@ -246,7 +246,7 @@ class Metric:
         return self.k if self.share is None else int(places_within(self.share, others))
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Return the contribution of one relevant item, before it is multiplied by :meth:`scale`.
+        """Return one relevant item's contribution to the metric, not multiplied by :meth:`scale`.
 
         ``position`` is 1 for the first relevant item of the list. ``above`` of the ``negatives``
         irrelevant items are ranked above the item: arrays of any shape, which may hold fractions.
@@ -266,7 +266,7 @@ class Metric:
         return value if cut is None else np.where(place <= cut, value, 0.0)
 
     def of_one(self, above: ArrayLike, others: ArrayLike) -> Floats:
-        """Return the metric of a single relevant item below ``above`` of ``others`` other items."""
+        """Return the metric of a relevant item that has ``above`` of ``others`` items above it."""
         return self.of_above(above, others) * self.scale(1)
 
     def worst_and_best(self, n: int) -> tuple[float, float]:

@@ -126,7 +126,7 @@ class Protocol:
             raise ValueError(f"ties of {who} need the weight of the tied items: {advice}")
 
     def _check_classes(self, ranks: RankSet, m: int) -> None:
-        """Raise ValueError if the scheme needs classes or strata that the ranks do not have."""
+        """Raise ValueError if a scheme that draws by weight or stratum cannot sample the ranks."""
         who, least = f"system {ranks.system!r}", int(ranks.counted().negatives.min())
         if getattr(ranks, self.design.needs) is None:
             missing = f"{who} has no {self.design.needs}, which scheme {self.scheme!r} needs"
@@ -147,9 +147,10 @@ class Protocol:
             raise checks.Refusal(what, checks.Remedy("ranks.without_mass()"))
 
     def require_fixed(self, system: str) -> None:
-        """Raise ValueError if the scheme cannot give joint probabilities of two ranks in a sample.
+        """Raise ValueError if the scheme gives no joint distribution of two relevant items' ranks.
 
-        ``system`` is the name of the system for the message. If it is empty, no error is raised.
+        The two relevant items are ranked among the same negatives. The message names ``system``; if
+        ``system`` is empty, no error is raised.
         """
         if self.design.by_class is not None and system:
             unknown = f"their {self.design.needs} do not tell which items are above both"
@@ -163,7 +164,7 @@ class Protocol:
     def weights(self, counts: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Return the sampling weights of the negatives above and below each relevant item.
 
-        ``above`` replaces the numbers of negatives above, which are ``counts.above`` by default.
+        ``above``, if given, replaces ``counts.above``, the numbers of negatives above.
         """
         if self.design.weighted and counts.mass is not None:
             return counts.mass, 1 - counts.mass
@@ -178,13 +179,13 @@ class Protocol:
             return share, 1 - share
         a = np.asarray(counts.above if above is None else above, dtype=np.float64)
         high, low = item_weights(self.scheme, a, counts.negatives - a, self.odds)
-        # Return shares of the total weight. The shares above two relevant items of an instance can
-        # be subtracted: the difference is the share of the negatives between these two items.
+        # If the scheme draws by weight, return shares of the total weight. The share of the weight
+        # between two relevant items is then the difference of the shares above these items.
         whole = high + low if self.design.weighted else 1.0
         return high / whole, low / whole
 
     def instance_weights(self, counts: RankCounts) -> Floats:
-        """Return the weight of each item's instance: 1, or its number of relevant items."""
+        """Return each item's instance weight: 1, or the instance's number of relevant items."""
         if self.weighting == "relevant-items":
             return counts.relevant.astype(np.float64)
         return np.ones(len(counts))
@@ -219,7 +220,8 @@ class Protocol:
         step = max(1, _CHUNK // (m + 2))
         for at in _blocks(tied[closed], step):
             yield at, _tied_hypergeometric(m, counts[at])
-        # Use fewer items per block, because an item with ties needs 10 to 100 distributions.
+        # Use fewer items per block, because each item with ties needs 10 to 100 distributions: one
+        # for each quadrature node.
         for at in _blocks(tied[~closed], max(1, step // 64)):
             owner, above, below, weights = self.tied_nodes(counts[at], m)
             share = csc_array((weights, (owner, np.arange(len(owner)))))
@@ -250,19 +252,21 @@ class Protocol:
         def end_of(first: int) -> int:
             end = min(last, max(first + SIZE - 1, reach(first, total, 1 / np.sqrt(m), self.odds)))
             if self.design.once and (first < m or end > total - m):
-                # Near the ends of the list, the distribution is not smooth: sum ranks one by one.
+                # Near both ends of the list, the distribution of the sampled rank is not smooth in
+                # the true rank, so true ranks are summed one by one.
                 end = min(last, first + SIZE - 1)
-            # Round the panel's length down to one of few: each length needs its own Gauss rule.
+            # Round the panel's length down to one of few lengths, because a Gauss rule is computed
+            # (and cached) for every length.
             drop = max((end - first + 1).bit_length() - 4, 0)
             return first - 1 + ((end - first + 1) >> drop << drop)
 
         return mean_nodes(above, last, end_of)
 
     def vector(self, metric: Metric, counts: RankCounts, m: int, position: int) -> Floats:
-        """Return the corrected values for 0..m sampled items above, not multiplied by a scale.
+        """Return the corrected values for 0..m sampled items above the relevant item.
 
-        The values are for the relevant item at ``position`` in its instance (1 is the best). The
-        scale is that of ``metric.scale``.
+        The relevant item is at ``position`` in its instance (1 is the best). The values are not yet
+        multiplied by ``metric.scale``.
         """
         if metric.of_others and len(counts.positions) > 1:
             advice = "take AUC or Recall, or give each item an instance of its own"
@@ -272,8 +276,8 @@ class Protocol:
     def law_key(self, counts: RankCounts, m: int) -> object:
         """Return a key that is equal for rank sets that can share computations.
 
-        In such rank sets, equal relevant items have equal distributions of the sampled rank and
-        equal corrected values.
+        If two rank sets have equal keys, relevant items with equal :attr:`RankCounts.columns` have
+        equal distributions of the sampled rank and equal corrected values in both.
         """
         drawn = counts.mass is None, counts.classes is None, counts.strata is None
         fits = counts.positions if self.correction.by_rank else ()

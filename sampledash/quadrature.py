@@ -22,21 +22,21 @@ from scipy.linalg import eigh_tridiagonal
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints
 
-SIZE = 16  # default number of nodes of a panel; a panel with fewer ranks is summed rank by rank
+SIZE = 16  # default number of nodes of a panel (range of ranks); fewer ranks are summed one by one
 HEAD = 64  # this many top ranks are summed one by one, because metrics are steepest there
 _DIRECT = 1_000  # largest number of candidates for which all ranks are summed one by one
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Limits for a quadrature over ranks: on the length of a panel, and on its number of nodes."""
+    """Limits of the panels (ranges of ranks) of a quadrature: on their length and nodes."""
 
     size: int  # largest number of nodes of a panel
     #: Within a panel, arcsin(sqrt(p)) grows by at most ``width`` / sqrt(m), where p is the share of
     #: the items that are above the relevant item.
     width: float
     steep: int  # largest ratio of the last rank of a panel to its first rank
-    #: Whether the panels of the last ranks must be as short as the panels of the first ranks.
+    #: Whether panels at the end of the list must be as short as panels at the top.
     mirrored: bool = False
 
 
@@ -91,11 +91,11 @@ def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Flo
 
 
 def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
-    """Return the largest number of items above in a panel that begins with ``first`` items above.
+    """Return the largest number of items above the relevant item in a panel of such numbers.
 
-    arcsin(sqrt(p)) of this number is at most ``width`` larger than that of ``first``. p is the
-    share of the sampling weight above, if each item above has weight ``odds`` and other items
-    weight 1.
+    The panel begins with ``first``. Within it, arcsin(sqrt(p)) grows by at most ``width``, where p
+    is the share of the sampling weight that is above the relevant item. Of the ``total`` items,
+    each item above has weight ``odds``, and each other item has weight 1.
     """
     # Compute arcsin(sqrt(p)) by arctan2, because a rounding error may make p larger than 1.
     angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + width
@@ -114,10 +114,10 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
     head = whole = HEAD
     width = rule.width / np.sqrt(m)
     if sampling.design.once:
-        # The distribution is not smooth near the ends of the list, where a sample may contain all
-        # items above, or all items below. A sample contains all of h items with probability
-        # share^h, which is 1e-18 for h = ``whole``. Therefore ``whole`` ranks at each end are
-        # summed one by one.
+        # The distribution of the sampled rank is not smooth near both ends of the list, where a
+        # sample may contain all items above, or all items below, the relevant item. A sample
+        # contains all of h items with probability about share^h, which is 1e-18 for h = ``whole``.
+        # Therefore ``whole`` ranks at each end are summed one by one.
         share = min(m / (n - 1), 1.0)
         whole = n if share >= 1 else min(n, int(np.ceil(np.log(1e-18) / np.log(share))))
         head = max(HEAD, whole)
@@ -145,10 +145,10 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
 
 
 def law_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Floats]:
-    """Return nodes and weights for sums over the number of irrelevant items above, 0..n - 1.
+    """Return nodes and weights for sums over the number of items above the relevant item, 0..n - 1.
 
-    The summed function is a product of distributions of the sampled rank and of a metric, which may
-    jump between ``cut - 1`` and ``cut`` items above. Up to n = 1,000, all numbers are nodes.
+    The summed function is a product of probabilities of sampled ranks and of a metric. The metric
+    may jump between ``cut - 1`` and ``cut`` items above. Up to n = 1,000, all numbers are nodes.
     """
     n = sampling.n
     if n <= _DIRECT:

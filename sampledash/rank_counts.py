@@ -1,4 +1,4 @@
-"""Relevant items as arrays, each distinct row once with its number of repetitions."""
+"""Relevant items as arrays, in which items with equal values share one entry and are counted."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sampledash.types import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class RankCounts:
-    """Relevant items as arrays: one entry for each item, or for each group of equal items.
+    """Relevant items as arrays, with an entry for each item or for ``count`` equal items.
 
-    An entry is the ``position``-th best of the ``relevant`` relevant items of an instance. Of its
-    ``negatives`` irrelevant items, ``above`` are strictly above the item, and ``tied`` are tied
-    with it. ``mass`` is the share of the sampling weight above the item, or None. ``count`` is the
-    number of such instances. ``classes`` and ``strata`` are as in :class:`~sampledash.RankSet`.
+    The item is the ``position``-th best of the ``relevant`` relevant items of its instance. Of the
+    instance's ``negatives`` irrelevant items, ``above`` are strictly above the item, and ``tied``
+    are tied with it. ``mass`` is the share of the sampling weight above the item, or None.
+    ``classes`` and ``strata`` are as in :class:`~sampledash.RankSet`.
     """
 
     above: Ints
@@ -48,7 +48,7 @@ class RankCounts:
 
     @property
     def columns(self) -> list[NDArray[Any]]:
-        """All arrays except ``count``. Two items are equal if they are equal in these arrays."""
+        """All arrays except ``count``: equal relevant items have equal values in these arrays."""
         mass = [] if self.mass is None else [self.mass]
         groups = [x.reshape(len(self), -1) for x in (self.classes, self.strata) if x is not None]
         columns = [self.position, self.relevant, self.tied, self.negatives, self.above]
@@ -61,9 +61,8 @@ class RankCounts:
 
     @cached_property
     def populations(self) -> dict[int, int]:
-        """Map from each position to the rounded mean number of candidates of its relevant items.
+        """Rounded mean number of candidates of the best (1), second best (2), ... relevant items.
 
-        The position is 1 for the best relevant item of an instance, 2 for the second best, ....
         The candidates of a relevant item are the item itself and its instance's irrelevant items.
         """
         sizes = {}
@@ -119,7 +118,7 @@ def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
 
 
 def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
-    """Return the first index of each group of equal rows, sorted by row, and each row's group."""
+    """Return the first index of each group of equal rows (sorted), and the group of each row."""
     key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
         if np.any(column != column[:1]):  # skip constant columns, which have no effect
@@ -138,17 +137,17 @@ def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
 
 
 def all_of(parts: Sequence[RankCounts]) -> RankCounts:
-    """Join the relevant items of several objects in one object."""
+    """Concatenate the relevant items of several systems."""
     several = zip(*(part.arrays for part in parts), strict=True)
     columns: list[Any] = [None if x[0] is None else np.concatenate(x) for x in several]
     return RankCounts(*columns)
 
 
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
-    """Return the distinct items of all systems, and the index of each system's items among them.
+    """Return the distinct relevant items of all systems, and their index for each system's items.
 
-    Counts of equal items are added. ``relevant`` is ignored, and has no meaning in the result,
-    because the distribution of the sampled rank does not depend on it.
+    Items are equal if all arrays but ``count`` and ``relevant`` are equal; their counts are added.
+    ``relevant`` has no meaning in the result, because no distribution of sampled ranks needs it.
     """
     whole = all_of(parts)
     first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])
@@ -158,10 +157,7 @@ def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list
 
 
 def one_item_per_instance(counts: RankCounts) -> RankCounts:
-    """Make each relevant item an instance, with all other items as negatives.
-
-    TOPK and ATOP need such instances.
-    """
+    """Make each relevant item an instance with all other items as negatives, for TOPK and ATOP."""
     alone = np.ones_like(counts.position)
     return replace(
         counts,

@@ -290,7 +290,7 @@ class RankSet(ByDigest):
         return self if plain else self._changed(classes=None, strata=None)
 
     def with_power(self, power: float) -> RankSet:
-        """Return the rank set with the weights of its ``classes`` to this power."""
+        """Return the rank set with the sampling weights in its ``classes`` raised to this power."""
         if self.classes is None:
             return self
         classes = self.classes.copy()

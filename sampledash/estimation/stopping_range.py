@@ -23,7 +23,7 @@ class _Cost(Metric):
     """
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Return the expected number of scored negatives, given the negatives above and in all."""
+        """Return the expected number of negatives to score, if ``above`` of all are above."""
         a, total = np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
         k = float(self.k or 0)
         return np.where(a < k, total, k * (total + 1) / (a + 1))

@@ -29,7 +29,7 @@ class Support:
     scheme: Scheme
     ends: Ints  # last rank of each panel
     starts: Ints  # index of the first node of each panel
-    above: Floats  # true rank of each node, minus 1; between whole ranks it is a fraction
+    above: Floats  # rank of each node, minus 1; a node may lie between two whole ranks
     ranks: Floats  # number of ranks that each node represents; the numbers sum to n
 
     def panel(self, i: int) -> tuple[int, int, slice]:
@@ -43,11 +43,14 @@ class Support:
 
     @cached_property
     def step(self) -> Ints:
-        """For each node, the index in :func:`step_ends` of the first j >= the node's rank."""
+        """For each node, the index in ``step_ends(n)`` of the first rank >= the node's rank."""
         return np.searchsorted(step_ends(self.n), self.above, side="right")
 
     def under_uniforms(self, values: Floats) -> Floats:
-        """Return the mean of ``values`` (nodes, ...) over the ranks 1..j, for j in step_ends."""
+        """Return the means of ``values`` (nodes, ...) over the ranks 1..j: a row for each end j.
+
+        The ends j are the ranks of ``step_ends(n)``.
+        """
         ends, size = step_ends(self.n), len(self.above)
         share = csc_array((self.ranks, (self.step, np.arange(size))), (len(ends), size))
         return np.asarray((np.cumsum(share @ values, axis=0).T / ends).T)
@@ -63,7 +66,8 @@ def _law(support: Support, m: int) -> Floats:
 def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
     """Return the probability of each sampled rank, if the true rank is uniform on 1..j.
 
-    The shape is (j in :func:`step_ends`, sampled ranks for each m in ``drawn``).
+    There is a row for each j in ``step_ends(n)``. The columns are the m + 1 sampled ranks for the
+    first m in ``drawn``, then those for the next m, and so on.
     """
     rows = [support.under_uniforms(support.law(m)) for m in drawn]
     return frozen(np.concatenate(rows, axis=1))
@@ -71,10 +75,10 @@ def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
 
 @lru_cache(maxsize=8)
 def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) -> Support:
-    """Return the nodes for a rank distribution that is learned from up to m negatives.
+    """Return the nodes for a rank distribution that is learned from samples of up to m negatives.
 
-    A panel of ranks ends at ``cut``, where a metric may jump, and with ``steps`` at every rank of
-    :func:`step_ends`, where the distribution may jump.
+    A panel of ranks ends at the cutoff ``cut``, where the metric jumps. If ``steps`` is true, a
+    panel also ends at each rank of :func:`step_ends`, after which the distribution may step down.
     """
     stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
     if n > EVERY_RANK:

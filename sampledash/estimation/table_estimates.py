@@ -34,7 +34,9 @@ _PENALTY = 1e-6
 #: sampling error of 1,000 instances, even if the table is of more instances.
 _FEWEST = 1_000
 _SHAPE: Shape = "non-increasing"
-_FAR = 30.0  # arguments of G below -_FAR, and log b outside -_FAR.._FAR, change no printed digit
+#: Arguments of distribution functions below -_FAR, and log b outside -_FAR.._FAR, are set to these
+#: limits, because a difference beyond the limits changes no printed digit.
+_FAR = 30.0
 _STEPS = 1e-5 * np.eye(2)  # steps of a and of log b in numerical derivatives
 
 
@@ -48,8 +50,8 @@ class Family:
 
 
 #: An estimate is the mean over these families. On tables with known exact metrics, the mean had
-#: smaller errors than a choice between the families, or weights of them, by cross-validation on the
-#: printed values. With the two slopes, the logarithm of the odds of the rank has the same standard
+#: smaller errors than one family, or a weighted mean, chosen by cross-validation on the printed
+#: values. With the slopes below, the logarithm of the odds of the rank has the same standard
 #: deviation, pi / sqrt(3), in both families.
 FAMILIES = (
     Family("log-logistic", expit, 1.0),
@@ -59,20 +61,19 @@ FAMILIES = (
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Nodes for sums over the ranks 1..n, with the mean of each metric at each node.
+    """Nodes for sums over the true ranks 1..n, with the expected metrics at each node.
 
-    A node stands for one rank or several neighbouring ranks. The odds of a rank r, which may lie
-    between two whole ranks, are r / (n + 1 - r).
+    A node stands for one rank or several neighbouring ranks; its own rank r may be a fraction.
     """
 
     weights: Floats  # number of ranks that each node stands for
-    before: Floats  # log(m * odds of the rank half a rank before each node); -1e300 at rank 1
-    up_to: Floats  # log(m * odds of the rank half a rank after each node)
-    last: float  # log(m * odds of the rank n + 1/2)
-    #: At each node, the expected printed metrics and the exact metric: (nodes, printed + 1).
+    before: Floats  # log(m x / (n + 1 - x)) for x = node's rank - 1/2; -1e300 at rank 1
+    up_to: Floats  # log(m x / (n + 1 - x)) for x = node's rank + 1/2
+    last: float  # log(m x / (n + 1 - x)) for x = n + 1/2
+    #: Expected values of the printed metrics, and the exact metric: (nodes, printed metrics + 1).
     means: Floats
-    #: At each node, the expected product of every two metrics in ``means``:
-    #: (nodes, printed + 1, printed + 1).
+    #: Expected product of every two metrics of ``means``, at each node, for variances:
+    #: (nodes, printed metrics + 1, printed metrics + 1).
     products: Floats
 
     def probabilities(self, family: Family, parameters: Floats) -> Floats:
@@ -85,14 +86,14 @@ class Nodes:
         before, up_to, last = (
             np.maximum(a + b * x, -_FAR) for x in (self.before, self.up_to, self.last)
         )
-        # The difference of two values near 1 would have few correct digits. G is symmetric, so use
-        # the values near 0 at the opposite arguments.
+        # Where the distribution function G (``family.below``) is near 1, a difference of two values
+        # would have few correct digits. Use G(y) - G(x) = G(-x) - G(-y) there.
         sign = np.where(before > 0, -1.0, 1.0)
         share = sign * (family.below(sign * up_to) - family.below(sign * before))
         return np.asarray(self.weights * share / family.below(last))
 
     def expected(self, family: Family, parameters: Floats) -> Floats:
-        """Return the expected values of the printed metrics and, as the last, the exact metric."""
+        """Return the means over a rank distribution of the printed metrics and the exact metric."""
         return self.probabilities(family, parameters) @ self.means
 
     def changes(self, family: Family, parameters: Floats) -> Floats:
@@ -107,7 +108,7 @@ class Nodes:
 
 @lru_cache(maxsize=8)
 def nodes_of(sampling: Sampling, printed: tuple[Metric, ...], exact: Metric) -> Nodes:
-    """Return nodes for the ``exact`` metric and the expected values of the ``printed`` metrics."""
+    """Return quadrature nodes over the true ranks, with the expected metrics at each node."""
     n, m, size = sampling.n, sampling.m, len(printed)
     support = support_of(n, m, sampling.scheme, steps=False, cut=exact.cut(n - 1))
     shown = np.column_stack([metric.of_one(np.arange(m + 1), m) for metric in printed])
@@ -138,7 +139,7 @@ class TableEstimate:
         The families of rank distributions.
     contradiction
         A sentence that says which printed values no distribution of the families produces; None if
-        one of the families is near all of them. If it is not None, show the range of
+        one of the distributions is near all printed values. If it is not None, show the range of
         :func:`~sampledash.bounds_from_table` instead of the estimate.
     """
 
@@ -175,8 +176,8 @@ def fitted(family: Family, nodes: Nodes, values: Floats, weights: Floats) -> tup
         rows = scaled[:, None] * nodes.changes(family, parameters)[:-1]
         return np.vstack([rows, [[0.0, _PENALTY]]])
 
-    # Fit a first, with b fixed to ``family.slope``. In the fit of both parameters, b then changes
-    # only as far as the printed values require.
+    # First fit the parameter a alone, with b = ``family.slope``. The fit of both parameters starts
+    # there, and changes b only as far as the printed values require.
     shift = scipy.optimize.least_squares(
         lambda a: residuals(np.append(a, start)),
         [0.0],
@@ -197,12 +198,13 @@ def fitted_to(
 
 
 def fit(family: Family, nodes: Nodes, best: Floats, moves: Floats) -> tuple[Floats, Floats, float]:
-    """Return metrics of a fitted distribution, and what their errors are computed from.
+    """Return metrics of a fitted rank distribution, and derivatives and a variance for its errors.
 
-    ``best`` and ``moves`` are the result of :func:`fitted`. Return three values: the expected
-    printed metrics and the exact metric of the distribution; the derivatives of the exact metric
-    with respect to the printed values; and the variance between instances of the exact metric minus
-    the sum of (printed metric times derivative).
+    ``best`` holds the fitted parameters, and ``moves`` their derivatives with respect to the
+    printed values: see :func:`fitted`. Return three values: the expected printed metrics and the
+    exact metric of the distribution; the derivatives of the exact metric with respect to the
+    printed values; and the variance between instances of the exact metric minus the sum of (printed
+    metric times derivative).
     """
     derivatives = nodes.changes(family, best)[-1] @ moves
     error, mass = np.append(-derivatives, 1.0), nodes.probabilities(family, best)
@@ -313,7 +315,8 @@ def foretell(
     other, means = nodes_of(larger, asked, asked[0]), []
     for family in FAMILIES:
         (a, log_b), _ = fitted_to(family, sampling, printed, tuple(observed.values()))
-        # In both samplings, a and b refer to log(odds * m). As m differs, a has to be changed.
+        # a + b log(m r / (n + 1 - r)) must be the same for both values of m at each true rank r, so
+        # a is changed by b times the logarithm of their ratio.
         moved = np.array([a + np.exp(log_b) * np.log(sampling.m / larger.m), log_b])
         means.append(other.expected(family, moved)[:-1])
     return dict(zip(wanted, np.mean(means, axis=0).tolist(), strict=True))

@@ -5,9 +5,9 @@ the instances estimates the exact metric. The vector minimises
 
 .. math:: \sum_r w_r \, \mathrm{bias}_r^2 + \sum_r v_r \, \mathrm{variance}_r,
 
-where w is the learned distribution :math:`\pi` of the true rank. The bias-variance correction (eq.
-25 of Krichene & Rendle) takes :math:`v = \gamma \pi`. The correction MN takes
-:math:`v = 1 / |D|`, where |D| is the number of instances.
+over the true ranks r, where w is the learned distribution :math:`\pi` of the true rank. The
+bias-variance correction (eq. 25 of Krichene & Rendle) takes :math:`v = \gamma \pi`. The correction
+MN takes :math:`v = 1 / |D|`, where |D| is the number of instances.
 
 References
 ----------
@@ -45,12 +45,13 @@ class Vector:
 
     label: str  # name on the dashboard pages and in links; empty if no page offers the estimator
     prior: DistributionMethod
-    #: Default weight γ of the variance, if learned from one system and from several. If None, the
-    #: weight at every rank is 1 / (number of instances), instead of γ times the prior.
+    #: Default γ of a correction that is learned from one system, and from several systems: γ times
+    #: the prior is the weight of the variance at a true rank. If None, this weight is
+    #: 1 / (number of instances) at every true rank.
     gammas: tuple[float, float] | None = (0.01, 0.1)
 
 
-#: Every corrected metric with a learned prior; to add an estimator, add a row.
+#: Every corrected metric with a learned prior, by its name in :data:`VectorMethod`.
 VECTORS: dict[str, Vector] = {
     "bv-mle": Vector("BV-MLE", "mle"),
     "bv-mes": Vector("BV-MES", "mes"),
@@ -95,7 +96,8 @@ def fit_learned(
         Weight of the variance, above 0 and at most 1; by default 0.01 for one set and 0.1 for
         several. Not allowed for ``"mn"``, whose weight is one over the number of instances.
     m
-        Number of negatives to fit for. Leave m out if all instances have the same number.
+        Number of negatives for which corrected values are computed. It may be left out if all
+        instances have the same number of negatives.
 
     Raises
     ------
@@ -148,7 +150,11 @@ def default_gamma(method: str, sets: int = 1) -> float | None:
 def learned_values(
     metric: Metric, prior: RankDistribution, m: int, gamma: float | None, instances: float
 ) -> Floats:
-    """Return the corrected value of each sampled rank, (m + 1,), by MN if ``gamma`` is None."""
+    """Return the corrected value of each sampled rank, (m + 1,).
+
+    The weight of the variance at a true rank is ``gamma`` times the prior probability of this rank
+    or, if ``gamma`` is None (correction MN), 1 / ``instances``.
+    """
     above, ranks, mass = prior.at(metric)
     s = prior.support
     rows = s.law(m) if above is s.above else pmf(s.scheme, m, above, s.n - 1 - above)
@@ -246,7 +252,7 @@ def gamma_table(
 
 
 def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
-    """Return the number of items above, and the probability, of each rank or node of ranks."""
+    """Return the numbers of items above, and the probabilities, of true ranks (or few nodes)."""
     if not isinstance(ranks, RankDistribution):
         if (shape := checks.array_of("ranks", ranks).shape) != (n,):
             raise ValueError(

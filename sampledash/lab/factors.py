@@ -48,7 +48,10 @@ class WeightedLoss:
     per_pair: bool
 
     def ridges(self, observed: Any, columns: int) -> Floats:
-        """Return the ridge ρ of each row, from its number of observed pairs and of columns."""
+        """Return the ridge ρ of each row (user, or item) of a matrix with ``columns`` columns.
+
+        ``observed`` is the number of observed pairs of each row.
+        """
         weight = self.missing * columns + (self.observed - self.missing) * observed
         return self.ridge * (weight if self.per_pair else np.ones(len(observed)))
 
@@ -87,14 +90,15 @@ def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores
     Returns
     -------
     Factors (n, d) of the rows, and the minimum of the loss without the ridge term of ``fixed``:
-    :math:`\sum W R^2 - \sum_u b_u \cdot p_u`, with b_u the right-hand side for p_u. A row without
+    :math:`\sum W R^2 - \sum_u b_u \cdot p_u`, where W are the weights, R the observed values, p_u
+    the solution for row u, and b_u the right-hand side of its linear equations. A row without
     observations has the factors 0, even if weights of 0 make its equations singular.
     """
     (n, m), d, kind = rows.shape, fixed.shape[1], fixed.dtype
     lengths = np.diff(rows.indptr)
     ridges = loss.ridges(lengths, m).astype(kind)
     everywhere = loss.missing * (fixed.T @ fixed)
-    # Rows of a block are padded with the column index m, whose factors are a row of zeros.
+    # Rows are padded to equal length with the column index m, whose factors are all 0.
     padded = np.vstack([fixed, np.zeros((1, d), kind)])
     solved = np.zeros((n, d), kind)
     value = loss.observed * float(np.square(rows.data, dtype=np.float64).sum())

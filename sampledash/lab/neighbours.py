@@ -24,8 +24,8 @@ PAIRS = 2**22
 BLOCK = 2**21
 #: Number of rows of a matrix that :func:`_invert` updates between two reports of progress.
 STRIPE = 1024
-#: Number of columns in a block of item weights. A block fits into the processor's cache, which
-#: halves the time of scoring.
+#: Number of columns in a block of the matrix of weights (items × items). A block fits into the
+#: processor's cache, which halves the time of scoring.
 WIDTH = 512
 #: Largest size in bytes of the weights between all items; larger weights raise an error.
 LARGEST = 2**30
@@ -124,8 +124,9 @@ def _columns(n: int) -> list[slice]:
 def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
     """Return a block of co-occurrence counts, 0 except at the k nearest neighbours of each item.
 
-    The rows are the items from ``first`` on. The nearest neighbours i ≠ j of item j have the
-    largest C_ji² / n_i. In double precision, ties are exact up to about 10⁵ users of an item.
+    The rows are the items j from ``first`` on. C_ji users took both j and i, and n_i users took i:
+    ``counts[i]``. The nearest neighbours i ≠ j of j have the largest C_ji² / n_i. In double
+    precision, ties are exact up to about 10⁵ users of an item.
     """
     near = block.toarray().astype(np.float64)
     near **= 2

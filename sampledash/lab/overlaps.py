@@ -45,7 +45,8 @@ def overlaps(
     >>> scores, relevant = ([[0.5, 0.9, 0.7, 0.1]], [[0.5, 0.8, 0.2, 0.7]]), [0]
     >>> from sampledash import ranks_from_scores
     >>> sets = [ranks_from_scores(x, relevant, system=y) for x, y in zip(scores, "AB", strict=True)]
-    >>> overlaps(sets, scores, relevant)[0].cells[0].tolist()   # both rank one item above item 0
+    >>> # Irrelevant items above, tied with and below item 0 in A (rows) and in B (columns).
+    >>> overlaps(sets, scores, relevant)[0].cells[0].tolist()
     [[1, 0, 1], [0, 0, 0], [1, 0, 0]]
     """
     require_several(sets)
@@ -95,7 +96,7 @@ def _marks(
     others[relevant] = False
     above, tied = others & (scores > threshold), others & (scores == threshold)
     if len(relevant) > 1:
-        place = np.random.default_rng(seed).random(len(scores))  # the order of all tied items
+        place = np.random.default_rng(seed).random(len(scores))  # random order of all tied items
         for j in np.flatnonzero(tied.any(axis=1) & (ties[order] == 0)):
             # Several relevant items are tied. Their ranks were drawn at random, so draw also which
             # tied items are between them.

@@ -33,7 +33,9 @@ _BLOCK = 4 * 2**20
 _FEWEST = 16
 # Largest size of a block in bytes; with very many items, a block has fewer than _FEWEST users.
 _LARGEST = 64 * 2**20
-DIGITS = 5  # numbers of items in a class of equal sampling weight are rounded to so many decimals
+# Decimals of the numbers of items in ``classes``. The numbers are fractions if items whose sampling
+# weight lies between the weights of classes are divided over several classes.
+DIGITS = 5
 _COMPARED = 2**18  # number of scores compared at a time, which fit into the processor's cache
 
 
@@ -272,7 +274,10 @@ def _count(
     weights: ArrayLike | None,
     strata: tuple[Ints, Floats] | None = None,
 ) -> Part[tuple[Ints, dict[str, Any]]]:
-    """Rank every relevant item; return its user, and columns for a :class:`RankSet`, by user."""
+    """Rank every relevant item; return the user of each item, and columns for a :class:`RankSet`.
+
+    Relevant items are in the order of ``relevant``: user by user.
+    """
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = users_of(relevant), relevant.indices.astype(np.int64)
     rank, ties = np.empty((2, len(item)), np.int64)
@@ -296,7 +301,7 @@ def _count(
         if classes is not None:
             gone: Any = absent
             if others is not None and np.count_nonzero(absent) == others[start:stop].nnz:
-                gone = others[start:stop]  # the same items as a sparse matrix: a faster product
+                gone = others[start:stop]  # the same items in a sparse matrix, for a faster product
                 gone.data = np.ones(gone.nnz, bool)
             classes[first:last, NEGATIVES] -= (gone.astype(np.float32) @ parts)[row]
         for a in range(first, last, at_once):
@@ -362,7 +367,10 @@ def _strata_of(strata: Any, relevant: csr_array) -> tuple[Ints, Floats]:
 
 
 def _classes_of(weights: ArrayLike, relevant: csr_array) -> tuple[NDArray[np.float32], Floats]:
-    """Check weights and relevant items; return the result of :func:`classes_of` as float32."""
+    """Check weights; return the share of each item in each class, and the weight of each class.
+
+    A class is a group of items with nearly equal weights. The shares are (items, classes), float32.
+    """
     _refuse_several("weights", relevant)
     array, items = checks.numbers("weights", weights), relevant.shape[1]
     checks.length("weights", array, items, f"a weight for each of the {items:,} items")
@@ -426,7 +434,6 @@ def without(seen: csr_array, relevant: csr_array) -> csr_array:
 
 
 def _is_matrix(given: object) -> bool:
-    """Return whether the value is a sparse or a two-dimensional array."""
     return issparse(given) or (isinstance(given, np.ndarray) and given.ndim == 2)
 
 

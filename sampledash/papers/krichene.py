@@ -40,7 +40,8 @@ _HERE = Path(__file__).parent
 METRICS_34 = ("Recall@10", "NDCG@10", "AP", "AUC")
 #: Names of the columns of Tables 3 and 4 of the paper; Table 3 also has a column "exact".
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 1", "BV 0.1", "BV 0.01", "BV 0.001")
-#: Rank sets X, Y and Z, with ties that are ordered anew in every simulated run, as in the paper.
+#: Name of the bundled ranks of the recommenders X, Y and Z. Ties are not broken, because the paper
+#: orders tied items at random in every run.
 MOVIELENS = "movielens-xyz-ties"
 #: The sampling scheme that the equations of the paper assume.
 WITH: Scheme = "with-replacement"
@@ -154,7 +155,6 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
 
 
 def _reason(cell: str) -> str:
-    """Return the known reason why a cell does not match; ``""`` if no reason is known."""
     return next((text for cells, text in REASONS.items() if re.fullmatch(cells, cell)), "")
 
 

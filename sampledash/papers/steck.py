@@ -114,8 +114,8 @@ def _measures() -> Values:
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
-    # TOPK is constant between the cutoffs 0, 1/(N-1), 2/(N-1), ..., so the area under the curve of
-    # TOPK is a mean.
+    # As a function of its cutoff, TOPK is constant between 0, 1/(N-1), 2/(N-1), ..., so the area
+    # under its curve is the mean of these constants.
     topk = [np.mean(above <= step - 1e-9) for step in np.arange(1, n) / (n - 1)]
     atop, recall, precision = (
         parse_metric(name).of_set(ranks, n) for name in ("ATOP", "Recall@10", "Precision@10")
@@ -188,8 +188,8 @@ def _areas() -> Values:
 
 def _numbers() -> Values:
     """Check conclusions that section 6 of Steck (2010) draws from printed numbers."""
-    # Sampled TOPK(j/m) is Recall@T with random T. Compute E[T] = (j + 1) N / Ñ for j = 0, 2 and 20,
-    # with N = 17,770 items and Ñ - 1 = 1,000 sampled items.
+    # If at most j of m sampled items may be above a hit, sampled TOPK is Recall@T with a random T.
+    # Compute E[T] = (j + 1) N / (m + 1) for j = 0, 2 and 20, with N = 17,770 items and m = 1,000.
     t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))
     best, rival = TABLE_3["AllRank-Regression"], TABLE_3["integrated model"]
     top, few, two = (100 * (b / r - 1) for b, r in zip(best, rival, strict=True))

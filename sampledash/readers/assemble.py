@@ -27,7 +27,7 @@ Instances = Literal["same", "shared", "any"]
 Systems = Sequence[str] | Mapping[str, str]
 # Limits for warnings that the ranks of a file may not be true ranks among all candidates.
 _FEW = 20  # with fewer instances there is no warning, because all ranks may be small by chance
-_SAMPLE = 1010  # if no rank is larger, ranks may be in a list, or among 1,000 sampled negatives
+_SAMPLE = 1010  # if no rank is larger, ranks may be from short lists, or among 1,000 negatives
 _MANY = 5  # there is no warning if n is less than this many times the largest rank
 
 
@@ -116,9 +116,10 @@ def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) 
         "has_ties": any(s.has_ties for s in sets),
         "has_mass": any(s.mass_above is not None for s in sets),
         "has_counts": any(bool(np.any(s.counts != 1)) for s in sets),
-        # number of ranks that are unknown, because the item is not in a list of the first ranks
+        # number of unknown ranks: the relevant item is missing from a list of the first ranks
         "beyond": sum(int(s.beyond.sum()) for s in sets),
-        "largest_cutoff": min(cutoffs, default=None),  # None if all ranks are known
+        # largest cutoff at which metrics of all systems are exact; None if all ranks are known
+        "largest_cutoff": min(cutoffs, default=None),
     }
     doubts = (*(doubt for file in files for doubt in file.doubts), *_doubts(sets))
     return Reading(tuple(sets), numbers | read, tuple(files), doubts)
@@ -255,7 +256,7 @@ def from_one(ranks: Ranks, zero_based: bool) -> Ranks:
 
 
 def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
-    """Return the parts (files) with n in every row.
+    """Return the parsed files with the number of candidates n in every row.
 
     n is taken from the file itself, else from the argument, else from the other files.
     """

@@ -309,10 +309,7 @@ def classes(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
 
 
 def _classes(text: object) -> Any:
-    """Return the array (4, classes) that a text stands for, or None if the text is no such array.
-
-    The four rows are described at :func:`classes`.
-    """
+    """Parse a text of :func:`classes`, such as ``[[3,0.5],0,50,1]``; return None if invalid."""
     try:
         parts = json.loads(str(text))
         array = np.array(np.broadcast_arrays(*(np.atleast_1d(np.float64(x)) for x in parts)))
@@ -324,7 +321,8 @@ def _classes(text: object) -> Any:
 def classes_text(classes: Floats) -> str:
     """Return an array (4, classes) as JSON; one number stands for a list of equal numbers.
 
-    The four rows of the array are described at :func:`classes`.
+    The rows hold the numbers of negatives above the relevant item, tied with it, and in all, and
+    the weight, for each class of sampling weight (or the number drawn, for each stratum).
 
     Examples
     --------
