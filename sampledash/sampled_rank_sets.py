@@ -27,7 +27,9 @@ TieRule = Literal["expected", "optimistic", "pessimistic", "mean-rank"]
 #: If the p-value of :func:`chance_if_set` is below this, confidence intervals are made so wide that
 #: they hold for both explanations in READINGS.
 DOUBTFUL = 0.05
-_STRATUM = 50.0  # the test of m compares only instances of similar n, in groups of about this size
+#: The test of whether m correlates with the rank compares only instances of similar n, in groups of
+#: about this many instances.
+_STRATUM = 50.0
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
 _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
 _NEAR = 1.5  # largest n / smallest n in a stratum (same for m), unless it needs more instances

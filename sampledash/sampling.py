@@ -30,7 +30,7 @@ from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_od
 from sampledash.types import Flags, Floats, Ints, blocks
 
 #: Three arrays with an entry for each relevant item: the sampling weight of all items above it, the
-#: sampling weight of all items below it, and the factor of its distribution in a sum.
+#: sampling weight of all items below it, and its weight in a sum over relevant items.
 Weighted = tuple[Floats, Floats, Floats]
 #: From m and numbers of negatives to distributions of the number of different drawn items.
 Sizes = Callable[[int, Floats], Floats]
@@ -318,8 +318,8 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         # share of items above it is in end..1 - end, where ``end`` is h / N.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
         # Within the band, the logarithm of a non-negligible probability changes by up to 4 ``x``.
-        # Interpolation over N with k points therefore has an error of about x^k / k!. ``sizes`` is a
-        # k for which this error is negligible.
+        # Interpolation over N with k points therefore has an error of about x^k / k!. ``sizes`` is
+        # a k for which this error is negligible.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
