@@ -19,19 +19,22 @@ from sampledash.types import ByDigest, Flags, Floats, Ints, digest_of, frozen
 
 #: Significance level of the test of whether m correlates with the rank (:func:`chance_if_set`).
 LEVEL = 1e-3
-#: The two possible explanations of a correlation between m and the rank.
+#: The two possible explanations of a correlation between m and the rank. An example of the second:
+#: negatives were drawn until one of them ranked above the relevant item.
 READINGS = ("m was set beforehand", "what was drawn decided m")
 #: How tied scores are read; see :meth:`SampledRankSet.with_ties`.
 TieRule = Literal["expected", "optimistic", "pessimistic", "mean-rank"]
 #: If the p-value of :func:`chance_if_set` is below this, confidence intervals are made so wide that
 #: they hold for both explanations in READINGS.
 DOUBTFUL = 0.05
-_STRATUM = 50.0  # the test of m compares only instances of similar n, in groups of about this size
+#: The test of whether m correlates with the rank compares only instances of similar n, in groups of
+#: about this many instances.
+_STRATUM = 50.0
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
 _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
-_NEAR = 1.5  # largest n (or m) / smallest n (or m) in a stratum that has enough instances
-#: Largest n / smallest n in any stratum. The ratio of two m is not limited, because a larger m can
-#: be reduced by dropping negatives.
+_NEAR = 1.5  # largest n / smallest n in a stratum (same for m), unless it needs more instances
+#: Any stratum has largest n / smallest n up to this. The ratio of two m is not limited, because a
+#: larger m can be reduced by dropping negatives.
 _FAR = 4.0
 _FAINT = 1e-9  # a smaller total weight of the instances at a sampled rank is a rounding error
 #: Largest number of possible sampled ranks: the sum of m + 1 over all different m of a rank set.
@@ -259,7 +262,7 @@ class SampledRankSet(ByDigest):
         return self.read_at(LEVEL)
 
     def read_at(self, level: float) -> tuple[SampledRankSet, ...]:
-        """Return :attr:`readings` for a test of m with the significance level ``level``."""
+        """Return :attr:`readings`, but test at this level whether m correlates with the rank."""
         if self.adaptive is not None or self.chance_if_set >= level:
             return (self,)
         return replace(self, adaptive=False), replace(self, adaptive=True)
@@ -362,18 +365,18 @@ class SampledRankSet(ByDigest):
 
 
 def _split(above: Ints, ties: Ints, m: Ints, weight: Floats) -> tuple[Ints, Ints, Floats]:
-    """Divide the weight of each entry equally over the places that the relevant item may have.
+    """Divide the weight of each relevant item equally over its possible numbers of negatives above.
 
-    A place is the number of negatives above the relevant item; if it is tied, several are possible.
-    Entries with the same place and m are added up. Return the places, and their m and weights.
+    If ``ties`` negatives are tied with the item, ``above`` to ``above + ties`` may be above it. Add
+    up the weights of equal (number above, m); return the numbers above, and their m and weights.
     """
     places, drawn, counts = list[Ints](), list[Ints](), list[Floats]()
     for size in _distinct(m):
         here = m == size
         first, last = above[here], above[here] + ties[here] + 1
         share = weight[here] / (last - first)
-        # Add the share of each entry at its first place, and subtract it after its last place. The
-        # cumulative sum is then the weight at each place.
+        # Add the share of each relevant item at its smallest number of negatives above, and
+        # subtract it after its largest number. The cumulative sum is then the weight of a number.
         begins, ceases = (np.bincount(x, share, size + 2)[:-1] for x in (first, last))
         at_place = np.cumsum(begins - ceases, dtype=np.float64)
         held = np.flatnonzero(at_place > _FAINT)
@@ -423,12 +426,12 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     as long as none ranks above the item, this number is smaller for large m. If m was set
     beforehand by something that correlates with the rank, it is smaller or larger for large m.
 
-    The test is that of Cochran, Mantel & Haenszel. The number itself, and whether it is 0, are
-    correlated with the midrank of m among instances of similar n. These correlations are compared
-    with those for all permutations of m. Both scores are averaged over all ways to drop negatives,
-    so that the result is reproducible. The variance is that for a single random way to drop them,
-    which is larger, so that the error rate is not above the stated level. If n determines m (all
-    candidates, or a share of them), the p-value is 1.
+    The test is that of Cochran, Mantel & Haenszel. Its two scores are the number of remaining
+    negatives above the item, and whether this number is 0. Their correlations with the midrank of m
+    among instances of similar n are compared with those for all permutations of m. The scores are
+    averaged over all ways to drop negatives, so that the result is reproducible. The variance is
+    that for a single random way to drop them, which is larger, so that the error rate is not above
+    the stated level. If n determines m (all candidates, or a share of them), the p-value is 1.
 
     If nearly all instances have the same m, the test statistic is not normal. Its tail is therefore
     bounded by Bernstein's inequality with the largest contribution of an instance; if all
@@ -454,10 +457,11 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     def mean(values: Floats) -> Floats:
         return np.asarray(np.bincount(stratum, w * values) / size)
 
-    # Of each instance, ``fewest`` negatives are left: the smallest m of the stratum. ``share`` is
-    # the mean share of these that is above the relevant item, ``square`` the second moment of this
-    # share, and ``none`` the probability that none of these is above. ``none`` is 0 if fewer than
-    # ``fewest`` negatives are below the relevant item, because ``left`` is then -inf.
+    # Drop negatives of each instance at random until ``fewest`` remain, the smallest m of the
+    # stratum. ``share`` is the expected share of the remaining negatives that is above the relevant
+    # item, ``square`` the second moment of this share, and ``none`` the probability that no
+    # remaining negative is above. If fewer than ``fewest`` negatives are below the relevant item,
+    # ``left`` is -inf, so that ``none`` is 0.
     share = s / m
     square = share / fewest
     square += (1 - 1 / fewest) * share * (s - 1) / np.maximum(m - 1, 1)
@@ -469,17 +473,17 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     apart = mean(place**2) * size**2 / np.where(several, size - 1, 1)
     covariance = [[mean(square) - a**2, -a * b], [-a * b, b - b**2]]
     spread = np.array([[np.sum((apart * c)[several]) for c in row] for row in covariance])
-    # Leave out eigenvalues of 0. They occur, for example, if ``fewest`` is 1, because ``none`` is
-    # then 1 - ``share``.
+    # Leave out eigenvalues of 0 of the covariance matrix. They occur, for example, if ``fewest`` is
+    # 1, because ``none`` is then 1 - ``share``.
     values, vectors = np.linalg.eigh(spread)
     matters = values > 1e-9 * values.max()
     if not np.any(matters):
         return 1.0
     vectors = vectors[:, matters]
     direction = vectors @ (vectors.T @ total / values[matters])
-    # Bernstein's inequality needs the largest contribution of an instance to the sum: the largest
-    # midrank times the most extreme score, both minus their means. A score is most extreme if none,
-    # one, or as many as possible of the ``fewest`` negatives are above the relevant item.
+    # Bernstein's inequality needs the largest contribution of an instance to the test statistic:
+    # the largest midrank times the most extreme score, both minus their means. A score is most
+    # extreme if none, one, or as many as possible of the remaining negatives are above the item.
     scores = [np.minimum(s, fewest) / fewest, 1 / fewest]
     ends = np.stack([*(direction[0] * x for x in scores), np.full(len(s), direction[1])])
     off = np.abs(ends - (direction @ np.stack([a, b]))[stratum]).max(axis=0)

@@ -30,9 +30,10 @@ from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_od
 from sampledash.types import Flags, Floats, Ints, blocks
 
 #: Three arrays with an entry for each relevant item: the sampling weight of all items above it, the
-#: sampling weight of all items below it, and the factor of its distribution in a sum.
+#: sampling weight of all items below it, and its weight in a sum over relevant items.
 Weighted = tuple[Floats, Floats, Floats]
-Sizes = Callable[[int, Floats], Floats]  # the type of ``schemes.Design.sizes``
+#: From m and numbers of negatives to distributions of the number of different drawn items.
+Sizes = Callable[[int, Floats], Floats]
 
 #: Error message with placeholders for m, a text that says how many negatives there are, and the
 #: number of negatives, which is the largest m.
@@ -53,8 +54,8 @@ _BAND = 0.25
 #: not interpolated.
 _END = 64
 _NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than this
-#: If there are at least this many rows and all have the same m, ``pmf`` loops over the number of
-#: sampled items above, and not over rows.
+#: For at least this many relevant items with the same m, ``pmf`` loops over the number of sampled
+#: items above, and not over relevant items.
 _MANY = 400
 _NO_WEIGHT = 1e-18  # sample sizes (numbers of different items) with smaller probability are ignored
 _TINY = 1e-290  # smaller probabilities are skipped: subnormal numbers are a hundred times slower
@@ -129,7 +130,10 @@ class Sampling:
         return item_weights(self.scheme, above, self.n - 1 - np.asarray(above), self.odds)
 
     def laws(self, above: Floats | Ints) -> Iterator[tuple[slice, Floats]]:
-        """Yield the rows of :func:`pmf` for numbers of items above (also fractions), in blocks."""
+        """Yield, in blocks, the distribution of the sampled rank for each entry of ``above``.
+
+        ``above`` holds numbers of items above the relevant item, which may be fractions.
+        """
         return pmf_chunks(self.scheme, self.m, *self._weights(above))
 
     def share_above(self, rank: ArrayLike) -> Floats:
@@ -148,7 +152,7 @@ class Sampling:
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
-        """Draw the number of different items in a sample that has ``above`` of them above ``rank``.
+        """Draw the number of different items in a sample, given that ``above`` are above ``rank``.
 
         If the scheme draws a fixed number of items, return this number: m.
         """
@@ -191,10 +195,11 @@ def parse_sampling(text: str) -> Sampling:
 
 
 def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats:
-    """Return the probabilities of 0..max(m) sampled items above, a row per (m, above, below).
+    """Return the probabilities that 0..max(m) sampled items are above the relevant item.
 
-    Without replacement, ``above`` and ``below`` are numbers of items; otherwise they are any
-    non-negative weights. Both may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
+    ``above`` and ``below`` describe the items above and below each relevant item: without
+    replacement their number, otherwise their total sampling weight; fractions are allowed. The
+    result has shape (relevant items, max(m) + 1); rows sum to 1.
     """
     a, b, draws = _columns(m, above, below)
     if (sizes := SCHEMES[scheme].sizes) is not None:
@@ -207,7 +212,7 @@ def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats
 
 
 def _mixed(sizes: Sizes, draws: Floats, a: Floats, b: Floats) -> Floats:
-    """Return :func:`pmf`, averaged over the number of different drawn items, which varies."""
+    """Return :func:`pmf` for a scheme in which the number of different drawn items varies."""
     result = np.zeros((len(a), int(draws.max()) + 1))
     both = np.column_stack(np.broadcast_arrays(draws, np.rint(a + b))).astype(np.int64)
     for m, top in np.unique(np.column_stack([both[:, 0], both.min(axis=1)]), axis=0).tolist():
@@ -221,9 +226,9 @@ def _mixed(sizes: Sizes, draws: Floats, a: Floats, b: Floats) -> Floats:
 
 
 def over_sizes(law: Floats, chances: Floats) -> Floats:
-    """Average distributions of the number of sampled items above over the sample size d.
+    """Return the distribution of the number of sampled items above if the sample size d is random.
 
-    Row i of ``law`` is the distribution of an instance for the largest d, and row i of ``chances``
+    Row i of ``law`` is this distribution of instance i for the largest d, and row i of ``chances``
     holds the probabilities of d = 0, 1, ... The distribution for d - 1 follows from that for d: one
     of d drawn items is dropped at random.
     """
@@ -265,10 +270,11 @@ def check_metric(metric: Metric, scheme: str) -> None:
 def pmf_window(
     scheme: str, m: int, above: ArrayLike, below: ArrayLike, width: int
 ) -> tuple[Ints, Floats]:
-    """Return :func:`pmf` for only ``width`` consecutive numbers of sampled items above in each row.
+    """Return :func:`pmf` for only ``width`` consecutive numbers of sampled items above.
 
-    These numbers lie around the mode; only negligible probabilities may be omitted. Return the
-    first number of each row, shape (rows,), and the probabilities, shape (rows, width).
+    These numbers lie around the mode. ``width`` must be so large that the other numbers have
+    negligible probability. Return, for each relevant item, the first of the numbers, shape
+    (items,), and their probabilities, shape (items, width).
     """
     a, b, draws = _columns(m, above, below)
     mode = modes(scheme, draws, a, b)
@@ -278,26 +284,27 @@ def pmf_window(
 
 
 def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]:
-    """Replace the many rows of each part by few rows whose :func:`pmf` has the same weighted sum.
+    """Replace many relevant items by few made-up items, with the same weighted sums of :func:`pmf`.
 
-    The new rows are Chebyshev points, between which the distributions of the old rows can be
-    interpolated. Lagrange's formula distributes the weight of each old row over these points; new
-    weights may be negative.
+    Each of the ``parts`` has one sum. The new items are Chebyshev points, between which the
+    distribution of each old item can be interpolated. Lagrange's formula distributes the weight of
+    each old item over these points; new weights may be negative.
 
     Let p be the share of items above the relevant item, and t = arcsin(sqrt(p)). As a function of
     t, a Binomial(m, p) probability is a bump of width 1/(2 sqrt(m)). In an interval (panel) of t
     that is twice as wide, 24 points interpolate the probability to the last digit. For draws
     without replacement from N items, the bump is narrower by the factor sqrt(1 - m/N), and smooth
-    in 1/N. Rows with similar factors are therefore interpolated over 1/N too, with up to 12 points.
+    in 1/N. So items with similar factors are interpolated over 1/N too, with up to 12 points.
 
-    Rows are not replaced if they are few, or if all items above (or below) may be drawn.
+    Items are not replaced if they are few, or if a sample may hold all candidates above (or below).
     """
     if SCHEMES[scheme].varies:
         return list(parts)
     if not SCHEMES[scheme].distinct:
         return [_merge(part, np.sqrt(m), 0.0, 0.0, 0.0, 1) for part in parts]
-    # ``drawn`` is the share of items drawn. A band holds similar shares. The last band holds all
-    # shares above 1 - 1e-4, because probabilities are not smooth in these.
+    # ``drawn`` is, for each relevant item, the share of its negatives that are drawn. A band is a
+    # group of items with similar shares. The last band holds all shares above 1 - 1e-4, because the
+    # probabilities are not smooth functions of such shares.
     drawn = [np.minimum(m / (above + below), 1.0) for above, below, _ in parts]
     bands = [(-np.log(np.maximum(1 - x, 1e-4)) / _BAND).astype(np.int64) for x in drawn]
     merged: list[list[Weighted]] = [[(np.empty(0), np.empty(0), np.empty(0))] for _ in parts]
@@ -307,12 +314,12 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         low, high = float(shares.min()), float(shares.max())
         # If the share ``high`` of N items is drawn, h given items are all drawn with probability
         # about high^h. Let h be the number for which this probability is 1e-18, but at least _END.
-        # Rows are merged if at least h items are above and at least h below: if the share of items
-        # above is in end..1 - end, where ``end`` is h / N.
+        # A relevant item is replaced if at least h items are above it and at least h below: if the
+        # share of items above it is in end..1 - end, where ``end`` is h / N.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # Interpolation over N with k points has an error of about x^k / k!, because the logarithm
-        # of a non-negligible probability changes by up to 4 ``x`` within the band. ``sizes`` is a k
-        # for which this error is negligible.
+        # Within the band, the logarithm of a non-negligible probability changes by up to 4 ``x``.
+        # Interpolation over N with k points therefore has an error of about x^k / k!. ``sizes`` is
+        # a k for which this error is negligible.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
@@ -329,11 +336,12 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
 def _merge(
     part: Weighted, width: float, end: float, low: float, high: float, sizes: int
 ) -> Weighted:
-    """Do :func:`merge_laws` for the rows of one part whose share of items above is in end..1 - end.
+    """Replace relevant items as in :func:`merge_laws` if p, the share of items above, is moderate.
 
-    ``low`` and ``high`` are limits of 1/N, where N is the number of negatives; they are 0 if the
-    probabilities do not depend on N. ``width`` is the number of panels per radian of
-    arcsin(sqrt(share)), and ``sizes`` is the number of interpolation points over 1/N.
+    Moderate means ``end`` <= p <= 1 - ``end``. The items are interpolated separately in intervals
+    (panels) of arcsin(sqrt(p)); there are ``width`` panels per radian. ``sizes`` is the number of
+    interpolation points over 1/N, where N is the number of negatives; 1/N lies in low..high, or
+    both are 0 if the probabilities do not depend on N.
     """
     above, below, weight = part
     first = np.arcsin(np.sqrt(min(end, 0.5)))
@@ -343,7 +351,7 @@ def _merge(
         return part
     angle = (np.arctan2(np.sqrt(above), np.sqrt(below)) - first) * (panels / whole)
     panel = np.minimum(angle.astype(np.int64), panels - 1)
-    panel[(angle < 0) | (angle > panels)] = panels  # these rows are not merged
+    panel[(angle < 0) | (angle > panels)] = panels  # p is not in end..1 - end: not replaced
     count = np.bincount(panel, minlength=panels + 1)
     count[panels] = 0
     used = np.flatnonzero(count > most)
@@ -390,10 +398,10 @@ def _lagrange(x: Floats, count: int) -> Floats:
 
 
 def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
-    """Return, for each of the ``parts``, the weighted sum of :func:`pmf` over its rows.
+    """Return weighted sums of distributions of the number of sampled items above: (parts, m + 1).
 
-    A part holds the arrays (above, below, weight), and the result has shape (parts, m + 1). A row
-    (above, below) that occurs in several parts is evaluated once.
+    Each of the ``parts`` holds arrays (above, below, weight) over relevant items, and gives one
+    sum. A pair (above, below) that occurs in several parts is evaluated once.
     """
     if (sizes := SCHEMES[scheme].sizes) is not None:
         return _mixed_sums(sizes, m, parts)
@@ -420,7 +428,9 @@ def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
 def _interpolated(sizes: Sizes, m: int, numbers: Ints) -> tuple[Floats, Floats]:
     """Return two matrices whose product is ``sizes(m, numbers)``, interpolated in 1 / number.
 
-    The first matrix holds the weights of the interpolation points, the second the values at these.
+    This is the distribution of the number of different drawn items for each of the ``numbers`` of
+    negatives. The first matrix holds the weights of the interpolation points, the second the
+    distributions at these points.
     """
     if len(numbers) <= (count := _POINTS + int(5 * np.sqrt(m))):
         return np.eye(len(numbers)), sizes(m, numbers.astype(np.float64))
@@ -457,9 +467,10 @@ def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, 
 
 
 def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
-    """Return the most likely number of sampled items above for each row.
+    """Return the most likely number of sampled items above each relevant item.
 
-    :func:`pmf` is fastest if rows are sorted by this number.
+    ``a`` and ``b`` are as ``above`` and ``below`` in :func:`pmf`, which is fastest if relevant
+    items are sorted by the result.
     """
     if SCHEMES[scheme].distinct:
         return np.minimum(np.floor((draws + 1) * (a + 1) / (a + b + 2)), np.floor(a))
@@ -469,7 +480,7 @@ def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
 def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
     """Return the probabilities of s[0], ..., s[-1] and s[-1] + 1 sampled items above.
 
-    Each row is scaled to the sum 1.
+    There is one row for each relevant item. It is scaled to the sum 1.
     """
     if SCHEMES[scheme].distinct:
         # If a or b is fractional, factors for impossible s can be negative: replace these by 0.
@@ -497,9 +508,10 @@ def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
 
 
 def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
-    """Return :func:`pmf` of many rows; ``result.T`` is contiguous.
+    """Return :func:`pmf` of many relevant items; ``result.T`` is contiguous.
 
-    To be fast, loop over the number of sampled items above, and compute all rows in each step.
+    To be fast, loop over the number of sampled items above. Each step computes the probability of
+    one number for all relevant items.
     """
     # Sort the rows by their modes, so that each step below changes a contiguous range of rows.
     if np.any(mode[1:] < mode[:-1]):
@@ -548,7 +560,10 @@ def item_weights(
 def draw_above(
     scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike, rng: np.random.Generator
 ) -> Ints:
-    """Draw the number of sampled items above; ``m``, ``above`` and ``below`` are broadcast."""
+    """Draw the number of sampled items above each relevant item.
+
+    ``m``, ``above`` and ``below`` are broadcast.
+    """
     draws, a, b = np.broadcast_arrays(m, above, below)
     if SCHEMES[scheme].varies:
         every, total = np.unique(draws), np.rint(a + b).astype(np.int64)
@@ -569,9 +584,9 @@ def draw_above(
 
 
 def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray[np.longdouble]:
-    """Return :func:`pmf` in extended precision, shape (rows, m + 1).
+    """Return :func:`pmf` in extended precision, shape (relevant items, m + 1).
 
-    The distribution is updated after each of the m draws, which takes m² steps per row. Only
+    The distribution is updated after each of the m draws, which takes m² steps per item. Only
     positive terms are added, so every probability keeps all its digits, however small.
     """
     if SCHEMES[scheme].varies:
@@ -594,10 +609,10 @@ def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray
 
 
 def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
-    """Return the mean and variance of a metric for each row of ``p`` (rows, m + 1).
+    """Return the mean and variance of a sampled metric for each relevant item, a row of ``p``.
 
-    A row is a distribution of the number of sampled items above, and ``vector`` (m + 1,) holds the
-    value of the metric for each number.
+    A row holds the probabilities of 0..m sampled items above the relevant item, and ``vector``
+    (m + 1,) holds the metric's value for each of these numbers.
     """
     # The values of a metric beyond its cutoff are 0, so only the columns up to there are needed.
     last = 1 + int(np.max(np.flatnonzero(vector), initial=-1))

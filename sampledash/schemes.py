@@ -46,8 +46,9 @@ class Design:
     #: fractions; the result has shape (len(array), m + 1).
     sizes: Callable[[int, Floats], Floats] | None = None
     #: If the rank does not determine the distribution of the number of drawn items above: a
-    #: function that returns this distribution, (instances, m + 1). Its arguments are the classes or
-    #: the strata of a rank set (``needs`` says which) and m.
+    #: function that returns this distribution, (instances, m + 1). Its arguments are m and an array
+    #: that a rank set holds under the name ``needs``. The array counts the items above the relevant
+    #: item by class (items of equal sampling weight) or by stratum.
     by_class: Callable[[Floats, int], Floats] | None = None
     needs: Literal["classes", "strata", ""] = ""
 
@@ -73,7 +74,7 @@ class Design:
 
     @property
     def anew(self) -> bool:
-        """Whether the distribution of the number above must be computed for each m separately.
+        """Whether the distribution of the sampled rank must be computed for each m separately.
 
         For other schemes, the distribution for m - 1 negatives follows from that for m negatives by
         dropping a random negative.

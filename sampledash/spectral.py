@@ -105,11 +105,11 @@ class Resolution:
 
 
 def eigenvalues(sampling: Sampling) -> Floats:
-    """Return the eigenvalues of the matrix K of the module docstring, one for each degree.
+    """Return, for each component of a metric, the share that the correction with γ = 1 keeps.
 
-    K turns the exact metric, a function of the true rank, into the expected value of the metric
-    that the bias-variance correction with γ = 1 estimates. K multiplies each component of the exact
-    metric (its part along the polynomial of one degree) by an eigenvalue, the share that K keeps.
+    A component is the metric's part along the orthogonal polynomial of one degree. The shares are
+    the eigenvalues of a matrix K, which turns the exact metric, as a function of the true rank,
+    into the expected value of the corrected metric (module docstring).
 
     Parameters
     ----------
@@ -167,8 +167,9 @@ def retained(sampling: Sampling, gamma: float) -> Floats:
 
     Returns
     -------
-    Shape (m + 1,): entry j is λ_j / ((1 - γ) λ_j + γ), for degree j. Degrees above m are lost.
-    Entries from degree n on are 0, because such components do not exist.
+    Shape (m + 1,): entry j is λ_j / ((1 - γ) λ_j + γ), where λ_j is entry j of :func:`eigenvalues`.
+    It is for degree j; degrees above m are lost. Entries from degree n on are 0, because such
+    components do not exist.
 
     Raises
     ------
@@ -243,7 +244,6 @@ def rows(size: int, degrees: int, *, summed: bool = False) -> Iterator[tuple[sli
 
 @lru_cache(maxsize=1)
 def _kept(size: int, degrees: int) -> list[tuple[slice, Floats]]:
-    """Return the blocks of :func:`rows`, cached for the next metric."""
     return list(rows(size, degrees))
 
 
@@ -290,14 +290,15 @@ def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
 
 @lru_cache(maxsize=2)
 def _seen(sampling: Sampling, least: float) -> list[Floats]:
-    """Return the matrix product A V for even and for odd degrees of the polynomials in V.
+    """Return the matrix A of P(sampled rank | true rank) in bases of orthonormal polynomials.
 
-    A holds P(sampled rank | true rank). The columns of V are the polynomials v_j over the sampled
-    ranks (module docstring) whose singular value, for large n, exceeds ``least`` times the largest.
-    A V is given in an orthonormal basis over the true ranks: as two triangular matrices, or as two
-    vectors for draws without replacement, where they are diagonal. Even and odd degrees do not mix,
-    because polynomials of even degree are symmetric about the middle of the list, and those of odd
-    degree antisymmetric.
+    The true ranks and the sampled ranks have one polynomial of each degree. Polynomials of small
+    singular value, up to ``least`` times the largest, are left out. Without replacement, A is then
+    diagonal; with replacement it is triangular, and the singular value is that for large n.
+
+    The matrix is given in two parts, for even and for odd degrees: diagonals or triangular
+    matrices. Even and odd degrees do not mix, because polynomials of even degree are symmetric
+    about the middle of the list, and those of odd degree antisymmetric.
     """
     n, m = sampling.n, sampling.m
     if sampling.design.distinct:
@@ -321,7 +322,7 @@ def _rounded(degrees: int) -> int:
 def _targets(
     metric: Metric, sampling: Sampling, position: int, parts: Sequence[Floats]
 ) -> list[Floats]:
-    """Return the coefficients of the exact metric in the orthonormal basis of :func:`_seen`.
+    """Return the coefficients of the exact metric in orthonormal polynomials of the true rank.
 
     There is one array for the polynomials of even degree, and one for those of odd degree.
     """
@@ -335,7 +336,7 @@ def _targets(
 
 
 def _over_sample(m: int, even: Floats, odd: Floats) -> Floats:
-    """Return a weighted sum of the polynomials v_j over the sampled ranks: (m + 1,).
+    """Return a weighted sum of the orthonormal polynomials of the sampled rank: shape (m + 1,).
 
     Polynomials of even degree have the weights ``even``, those of odd degree the weights ``odd``.
     """
@@ -353,10 +354,10 @@ def _over_sample(m: int, even: Floats, odd: Floats) -> Floats:
 def filtered(
     metric: Metric, sampling: Sampling, position: int, gamma: float, cutoff: float
 ) -> tuple[Floats, int]:
-    """Return the corrected values for sampling without replacement: eq. 25, or eq. 22 if γ = 0.
+    """Return the values of the bias-variance correction for sampling without replacement.
 
-    For eq. 22, only singular values of the matrix P(sampled rank | true rank) above ``cutoff``
-    times the largest are used.
+    They solve eq. 25 of Krichene & Rendle or, if γ = 0, eq. 22. For eq. 22, only singular values of
+    the matrix P(sampled rank | true rank) above ``cutoff`` times the largest are used.
 
     Returns
     -------
@@ -374,10 +375,10 @@ def filtered(
 def minimum_norm(
     metric: Metric, sampling: Sampling, position: int, cutoff: float
 ) -> tuple[Floats, int]:
-    """Return the corrected values of eq. 22, and how many singular values were used.
+    """Return the least-squares correction (Krichene & Rendle, eq. 22) of smallest norm.
 
-    The singular values are those of P(sampled rank | true rank). Values up to ``cutoff`` times the
-    largest are not used.
+    Singular values of P(sampled rank | true rank) up to ``cutoff`` times the largest are not used.
+    Also return how many singular values were used.
     """
     parts, triples = _directions(sampling, cutoff)
     targets = _targets(metric, sampling, position, parts)
@@ -392,9 +393,10 @@ def minimum_norm(
 def _directions(
     sampling: Sampling, cutoff: float
 ) -> tuple[list[Floats], list[tuple[Floats, Floats, Floats]]]:
-    """Return the matrices of :func:`_seen`, and (U, S, Vᵀ) of their singular value decompositions.
+    """Return the two parts of P(sampled rank | true rank) by :func:`_seen`, and their SVDs.
 
-    Singular values up to ``cutoff`` times the largest are left out.
+    A singular value decomposition (SVD) is (U, S, Vᵀ). Singular values up to ``cutoff`` times the
+    largest are left out.
     """
     parts = _seen(sampling, 1e-7 * cutoff)
     decompositions = [np.linalg.svd(part, full_matrices=False) for part in parts]
@@ -407,9 +409,9 @@ def _directions(
 def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Floats, Floats]:
     """Return coefficients of P(sampled rank <= t | true rank), and of the exact metric.
 
-    Both are functions of the true rank, and a sum of the orthonormal polynomials of :func:`_seen`
-    with these coefficients. The probability has one row of coefficients for each t = 1..m + 1.
-    Singular values below 1e-17 times the largest are left out.
+    Both are functions of the true rank, here written as sums of orthonormal polynomials with these
+    coefficients. The probability has one row of coefficients for each t = 1..m + 1. Polynomials of
+    negligible singular value (:func:`_seen`) are left out.
     """
     parts = _seen(sampling, 1e-17)
     entries = (sampling.m + 1) * sum(part.shape[-1] for part in parts)
@@ -421,9 +423,9 @@ def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Float
 
 @lru_cache(maxsize=2)
 def _steps(sampling: Sampling) -> Floats:
-    """Return the coefficients of P(sampled rank <= t | true rank), as in :func:`cumulative`.
+    """Write P(sampled rank <= t | true rank) as a sum of orthonormal polynomials of the true rank.
 
-    There is one row for each t = 1..m + 1, with one coefficient per polynomial.
+    Return their coefficients: a row for each t = 1..m + 1, and a column for each polynomial.
     """
     m, parts = sampling.m, _seen(sampling, 1e-17)
     size = sum(part.shape[-1] for part in parts)

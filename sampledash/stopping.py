@@ -168,7 +168,7 @@ def stopping_cost(
 def _moments(
     metric: Metric, above: Ints, negatives: Ints, relevant: Ints, tolerance: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return mean, variance and minimum of the number of scored negatives over all orders."""
+    """Return mean, variance and minimum of the number of scored negatives over scoring orders."""
     allowed = _tolerance(metric, tolerance)
     # Only the cutoff of the metric TOPK depends on the number of negatives.
     lists = negatives if metric.share is not None else np.full(len(above), negatives.max(initial=1))
@@ -229,7 +229,7 @@ def proxy_cost(
     *,
     tolerance: float = 0.0,
 ) -> int:
-    """Return how many irrelevant candidates are scored, in a proxy's order, to know the metric.
+    """Return how many irrelevant candidates are scored until the metric of an instance is known.
 
     Parameters
     ----------

@@ -26,10 +26,11 @@ _EXACT = 1e-9  # a number of draws this close to the next whole number is rounde
 def allot(negatives: Floats, drawn: Floats, m: int) -> Floats:
     """Return how many of m negatives come from each stratum: (instances, strata).
 
-    If the numbers ``drawn`` add up to m, return these numbers. Otherwise, negatives are given first
-    to strata whose items are all to be drawn, then to strata in proportion to ``drawn``, and last
-    to strata with ``drawn`` = 0, in proportion to their size. No stratum gets more negatives than
-    it has. Fractions are rounded down, and the strata with the largest fractions get one more.
+    ``negatives`` holds the sizes of the strata, and ``drawn`` the numbers of negatives that the
+    evaluation draws from them. If these numbers add up to m, return them. Otherwise, strata of
+    which all negatives are drawn come first. Then come other strata, in proportion to ``drawn``,
+    and last strata with ``drawn`` = 0, in proportion to their size. No number exceeds the size of
+    the stratum. Fractions are rounded down, and the strata with the largest fractions get one more.
     """
     result, left = np.zeros(negatives.shape), np.full(len(negatives), float(m))
     whole, never = drawn >= negatives, drawn == 0
@@ -43,9 +44,9 @@ def allot(negatives: Floats, drawn: Floats, m: int) -> Floats:
 
 
 def _in_proportion(total: Floats, weight: Floats, size: Floats) -> Floats:
-    """Divide the ``total`` of each row into whole numbers in proportion to ``weight``.
+    """Divide the ``total`` of each instance among strata, in proportion to their ``weight``.
 
-    A number is at most the entry of ``size`` at the same place.
+    Return whole numbers. The number of a stratum is at most its ``size``.
     """
     quota = np.zeros(size.shape)
     for _ in range(size.shape[1]):
@@ -58,7 +59,9 @@ def _in_proportion(total: Floats, weight: Floats, size: Floats) -> Floats:
 
 
 def law(strata: Floats, m: int) -> Floats:
-    """Return the distribution of the number of sampled items above: (instances, m + 1).
+    """Return the distribution of the number of sampled items above the relevant item.
+
+    The result has shape (instances, m + 1).
 
     Parameters
     ----------
@@ -99,15 +102,14 @@ def _binomial(n: int, p: Floats) -> Floats:
 def _hypergeometric(m: int, drawn: Floats, high: Floats, negatives: Floats) -> Floats:
     """Return P(s of the drawn items are above the relevant item) for s in 0..m.
 
-    ``high``, shape (instances, numbers), holds several possible numbers of negatives above the
-    relevant item. The result has shape (instances, numbers, m + 1).
+    If the relevant item is tied, several numbers of negatives may be above it: ``high`` holds them,
+    shape (instances, numbers). The result has shape (instances, numbers, m + 1).
     """
     drawn, negatives, high = drawn[:, None, None], negatives[:, None, None], high[..., None]
     others = negatives - high
     low, top = np.maximum(drawn - others, 0), np.minimum(drawn, high)
     s = np.arange(m + 1)
-    # Numerator and denominator of the ratio of the probabilities of s and s - 1. Between low and
-    # top, no factor is 0.
+    # Numerator and denominator of P(s) / P(s - 1). For possible s, low + 1 to top, neither is 0.
     steps = (high - s + 1) * (drawn - s + 1), s * (others - drawn + s)
     within = (s > low) & (s <= top)
     logs = np.cumsum(np.log(np.divide(*steps, out=np.ones(within.shape), where=within)), axis=-1)

@@ -152,7 +152,7 @@ def _no_rank(source: Layout) -> ReadError:
 
 
 def _column(source: Layout, cells: pd.DataFrame, role: str, i: int | None = None) -> Any:
-    """Return the parsed column ``i``, by default the first with this role, or None without one."""
+    """Return the parsed column ``i``, by default the first of this role; None if there is none."""
     i = source.find(role) if i is None else i
     if i is None:
         return None
@@ -209,7 +209,7 @@ def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
 
 
 def _pairs(column: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categorical:
-    """Return both labels of each row as one label, ``form.format(label, other)``, as categories."""
+    """Join the labels of two columns, row by row, as ``form.format(label, other)``."""
     size = len(other.categories)
     code, distinct = pd.factorize(column.codes.astype(np.int64) * size + other.codes)
     pairs = (divmod(pair, size) for pair in distinct.tolist())

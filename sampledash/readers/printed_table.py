@@ -48,7 +48,7 @@ _DECIMAL = re.compile(r"[\W_]*\d*[.,]\d")  # the beginning of a number with a de
 _NUMBER = re.compile(r"[+-]?[0-9]*(?:[.,][0-9]+)?\s*%?")
 _ASIDE = re.compile(r"\([^)]*\)")
 _RULE = re.compile(r"[\s|:+=,;&-]*")  # a line without words, such as |---|---|
-_TITLE = re.compile(r"\s*#+\s*(?![nm]\s*[=:])(.*\S)\s*")  # a line that names the table below
+_TITLE = re.compile(r"\s*#+\s*(?![nm]\s*[=:])(.*\S)\s*")  # the title of a table, such as "# Yelp"
 _ABOVE = 4  # the column names must be in one of the first four lines
 _MOST_DECIMALS = 12  # papers print fewer decimals; further decimals are floating-point errors
 
@@ -130,9 +130,9 @@ def read_printed(text: str) -> PrintedTable:
     Notes
     -----
     A column is in percent if its name has ``(%)``, or if one of its values has a percent sign or is
-    above 1. A positive value up to 1 without a percent sign may be a fraction or percent. It is
-    refused in a column in percent whose name lacks ``(%)``. It is also refused in other columns if
-    some value in the table is above 1, but no name or value in the table has a percent sign.
+    above 1. A positive value up to 1 without a percent sign is ambiguous: it may be a fraction or
+    percent. It is refused in a column in percent, unless the column's name has ``(%)``. In other
+    columns it is refused if the table has a value above 1, but no percent sign.
 
     Examples
     --------
@@ -271,9 +271,10 @@ def heading(printed: str) -> Heading:
 
 @dataclass(frozen=True)
 class Parting:
-    """The headings of a table's columns, systems first, and ``mark``, the separator of its cells.
+    """The headings of a table's columns, and ``mark``, the separator of its cells.
 
-    An empty ``mark`` stands for spaces. ``place`` is the number of the line of column names.
+    The first column holds the systems. An empty ``mark`` stands for spaces. ``place`` is the number
+    of the line of column names.
     """
 
     names: list[Heading]

@@ -39,7 +39,7 @@ _ARROW = {
     "many": pa.string(),
     "unknown": pa.dictionary(pa.int32(), pa.string()),
 }
-# Kind of content of each column, by role: of tables of ranks, of recommendations, of interactions.
+# Kind of content of each role's column, in tables of ranks, recommendations and interactions.
 _HOLDS: dict[Any, Holds] = {role: column.holds for role, column in ROLES.items()}
 _HOLDS |= {"user": "many", "item": "many", "score": "real", "rating": "real", "time": "whole"}
 # Roles of columns that pandas must read as text, and not as numbers: labels must stay as written,
@@ -212,9 +212,10 @@ def arrow_frame(
 def careful_frame(
     source: Layout, second: tuple[int, list[str]], rest: Iterator[tuple[int, list[str]]]
 ) -> pd.DataFrame:
-    """Parse text with pandas; columns with a role in ``_EXACT`` remain text. Errors name the line.
+    """Parse text with pandas; labels and real numbers (roles in ``_EXACT``) remain text.
 
-    Error messages use ``second``, the first record after the header, and ``rest``, later records.
+    If pandas fails, ``second`` (the first record after the header) and ``rest`` (the later records)
+    show the number of the line to name in the error.
     """
     try:
         return pd.read_csv(

@@ -43,7 +43,7 @@ _ROLES: dict[TrecKind, tuple[str | None, ...]] = {
     "qrels": ("user", None, "item", "relevance"),
 }
 #: How each column of runs, qrels, lists of recommendations and test items is parsed and described.
-#: The last entry of a role has the headers of this column in files with a header.
+#: The last argument of ``Role`` gives the names that the column may have in a header.
 _COLUMNS = {
     "system": ROLES["system"],
     "user": ROLES["instance"],

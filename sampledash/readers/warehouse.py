@@ -42,7 +42,7 @@ KEYS = ["system", "instance", "item"]
 STRATUM = "stratum"  # name of the column of scores that labels the stratum of each candidate
 YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
 _STEPS = 2**24  # number of possible values of the hash (6 hexadecimal digits) that breaks ties
-_NAMED = 3  # most items that an error about repeated items names
+_NAMED = 3  # largest number of repeated items that an error names
 _AT_ONCE = 12_500_000  # number of rows that are searched for repeated items at a time
 _HEX = "0123456789abcdef"
 _HISTOGRAM = ["system", "n_candidates", "rank", "ties"]
@@ -178,7 +178,6 @@ def opened(engine: Any, source: str) -> Table:
 
 
 def _beginning(path: Path) -> bytes:
-    """Return the first bytes of a file, which may be packed with gzip."""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         return file.read(limits.LONGEST_LINE)
 
@@ -336,9 +335,9 @@ def class_sums(candidates: Table, groups: Any, key: str) -> Table:
     Three columns define a group. ``row`` is the number of the relevant item in the order of system
     and instance. ``first`` is a column of the data frame ``groups``, which has a row for each value
     of the column ``key`` of ``candidates``. ``side`` is 0 if items have a better score than the
-    relevant item, 1 if the score is equal, 2 if it is worse, and 3 if they are no negatives. The
-    sums are ``size``, the number of items in the group, and the sum of each column ``part…`` of
-    ``groups``.
+    relevant item, 1 if the score is equal, 2 if it is worse, and 3 for the relevant item itself and
+    items that are no candidates. The sums are ``size``, the number of items in the group, and the
+    sum of each column ``part…`` of ``groups``.
     """
     import ibis
 
@@ -400,7 +399,8 @@ def rank(candidates: Table) -> Table:
 def count(ranks: Table) -> Table:
     """Return a histogram: how many instances have each combination of system, n, rank and ties.
 
-    Rows of instances with several relevant items are not combined: they keep their count, or get 1.
+    Only instances with one relevant item are combined. Rows of other instances stay, with count 1
+    if ``ranks`` has no counts.
     """
     import ibis
 
@@ -440,9 +440,10 @@ def rank_scores(
 def checked(
     engine: Any, source: str, relevant: str | None, seen: str | None, progress: Progress
 ) -> tuple[Table, Table | None, list[str]]:
-    """Return the table of :func:`candidates`, the table ``seen``, and sentences on omitted rows.
+    """Return the candidates with their scores, the opened table ``seen``, and sentences.
 
-    The table ``seen`` has the columns instance and item.
+    The table ``seen`` holds pairs of instance and item that are no candidates unless relevant. The
+    sentences say which instances and items are left out.
     """
     name = Path(source).name
     scores = score_table(opened(engine, source), name, marked=relevant is None)

@@ -52,8 +52,8 @@ def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[
 def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
     """Return a key of :data:`VERDICTS`, which says whether the order of every pair is decided.
 
-    An order is decided if the range of the pair's difference excludes 0. ``free`` are the ranges
-    without assumption; ``falling`` assumes that no rank is more frequent than a better rank.
+    An order is decided if the range of the pair's difference excludes 0. The ranges ``free`` need
+    no assumption; the ranges ``falling`` assume that no rank is more frequent than a better rank.
     """
     if decided(free) == len(free):
         return "decided"

@@ -124,7 +124,7 @@ def other_metrics(findings: Pairs, x: int) -> str:
 
 
 def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
-    """Return warnings on different candidates, fewer than m negatives, and too large cutoffs."""
+    """Return warnings on instances with different n or too few negatives, and on large cutoffs."""
     first, *others = findings.sets
     notes, atoms = list[str](), first.counted()
     for other in others:

@@ -24,9 +24,9 @@ from sampledash.report import escape
 from sampledash.report.numbers import listed, rounded
 from sampledash.sampling import Sampling
 
-# Name of a column in the package's own tables -> candidates for header, kind of content, and
-# columns that the table must also have. The last candidate whose columns the table has is used. If
-# the kind is "any", the values of the column decide.
+# How to print a column of the package's own tables, by its name: possible headers, each with the
+# kind of content, and with other columns. The last header whose other columns are in the table is
+# used. If the kind is "any", the values of the column decide how they are printed.
 _COLUMNS: dict[str, list[tuple[str, str, set[str]]]] = {}
 _ROWS = pd.read_csv(Path(__file__).with_suffix(".csv"), keep_default_na=False).to_numpy().tolist()
 for _name, _content, _header, _others in _ROWS:
@@ -107,7 +107,10 @@ def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
 
 
 def _groups(sets: Sequence[RankSet], ranks: RankSet, name: str) -> list[str] | None:
-    """Return the classes or strata (``name``) of each rank as text; None if a rank set has none."""
+    """Return the array ``name`` of each rank as text; None if a rank set does not have this array.
+
+    "classes" counts the items of each sampling weight, "strata" the items of each stratum.
+    """
     if any(getattr(x, name) is None for x in sets):
         return None
     return [classes_text(x) for x in getattr(ranks, name)]

@@ -47,7 +47,7 @@ def on_one_line(text: str) -> str:
 
 
 def texts(file: Path) -> Mapping[str, str]:
-    """Return the texts in a file by name; a text is written ``[name] text``, on indented lines."""
+    """Return the texts in a file by name: ``[name]`` begins a text, further lines are indented."""
     blocks = re.split(r"\n(?=\[)", file.read_text(encoding="utf-8").strip())
     lines = (re.sub(r"\n +", " ", block.removeprefix("[")).split("] ", 1) for block in blocks)
     return {name: text for name, text in lines}
