@@ -149,7 +149,7 @@ class RankSet(ByDigest):
             self._check_mass(where, mass)
 
     def _check_mass(self, where: str, mass: Floats) -> None:
-        """Raise ValueError unless ``mass`` is 0 if no irrelevant item is above, 1 if all are."""
+        """Raise ValueError unless ``mass`` is 0 at the best rank and 1 at the worst rank."""
         order, position, relevant = self._order
         above, known = self.ranks[order] - position, ~self.beyond[order]
         for end, share, who in ((0 * relevant, 0, "no"), (self.n[order] - relevant, 1, "every")):
@@ -322,7 +322,7 @@ class RankSet(ByDigest):
         raise ValueError(f"{hidden}, and {what}: {advice}, or rank more items")
 
     def counted(self, ties: Ties = "expected") -> RankCounts:
-        """Return the distinct relevant items and the number of instances with each of them.
+        """Count the instances whose relevant items agree in rank, ties and number of candidates.
 
         ``"expected"`` keeps items tied, ``"optimistic"`` ranks the relevant item before the
         irrelevant items tied with it, ``"pessimistic"`` after them.

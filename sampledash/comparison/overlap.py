@@ -138,9 +138,9 @@ def bounds_if_known(
     if not np.any(drawn) and np.all(first.counts == 1):
         tops = [int(np.max(np.nonzero(some[0])[0], initial=0)) + 1 for some in functions]
         if run.one_each and (few or tops[0] * tops[1] <= _MANY):
-            # The first function is 1 if the sampled value is at least the second lowest value, the
-            # next is 1 if it is at least the third lowest, and so on up to the value for a count of
-            # 0. Otherwise, a function is 0.
+            # The first function is 1 if the sampled metric is at least its second lowest value, the
+            # next is 1 if it is at least the third lowest, and so on up to the best value.
+            # Otherwise, a function is 0.
             places = np.arange(m + 1)[:, None]
             functions = [[(places + np.arange(top) < top).astype(np.float64)] for top in tops]
             values = [v[top::-1, 0] for v, top in zip(vectors, tops, strict=True)]

@@ -140,7 +140,7 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
 
 
 def _controls() -> sliders.Bar:
-    """Draw and return the bar of sliders, with the choice of the metric of the page's sentence."""
+    """Draw and return the bar of sliders, with the choice of the metric for the headline."""
     numbers = ("m", "n", "k", "rank") if sliders.uses_cutoff() else ("m", "n", "rank")
     bar = sliders.bar(*numbers, sets=choices.CATALOGUE, defaults=DEFAULTS)
     if len(chips := state.current().chips) > 1:

@@ -23,7 +23,7 @@ _DUE: list[asyncio.TimerHandle] = []
 
 
 def watch() -> None:
-    """Register the session: after its connection is lost, ``_look`` checks for a reader."""
+    """Register the session, so that ``_look`` ends it once its browser is gone."""
     if context := get_script_run_ctx():
         _connected(context.session_id)
 

@@ -47,7 +47,7 @@ DEFAULTS: dict[str, Any] = {
 # Key of a setting -> its options and its default.
 Offered = Mapping[str, tuple[Collection[str], Any]]
 
-# Key of a number in the address -> its type.
+# Key of a numeric setting in the query of the page's URL -> its type.
 _NUMBERS = {key: int if x.kind == "count" else float for key, x in choices.NUMBERS.items()}
 _NUMBERS |= {"least_rating": float, **dict.fromkeys(("draws", "draws_seed", "lab_seed"), int)}
 # Pinned settings while the result for them is computed: :func:`value` then returns these settings.

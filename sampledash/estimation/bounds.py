@@ -244,7 +244,7 @@ def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
 
 
 def constrained(m: int) -> Ints:
-    """Return at most 200 values t in 1..m, for which a programme limits P(sampled rank <= t)."""
+    """Return the values t in 1..m, at most 200, at which P(sampled rank <= t) is constrained."""
     if m <= _CONSTRAINTS:
         return np.arange(1, m + 1)
     angles = np.linspace(0, np.pi / 2, _CONSTRAINTS + 1)[1:]

@@ -60,10 +60,10 @@ _ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
 class Columns:
     """Components: the rank distributions whose mixtures a linear programme searches.
 
-    These are point masses at the ranks 1..n or, with a shape, uniform distributions on 1..j. A
-    component is a column of the linear programme. Methods return a component as a row of an array:
-    the means of functions of the sampled rank (such as the metrics that a table prints), and the
-    mean of the exact metric.
+    These are point masses at the ranks 1..n. If no rank may be more probable than a better rank
+    (``shape``), they are the uniform distributions on 1..j. A component is a column of the linear
+    programme. Methods return a component as a row of an array: the means of functions of the
+    sampled rank (such as the metrics that a table prints), and the mean of the exact metric.
     """
 
     samplings: tuple[Sampling, ...]
@@ -285,9 +285,10 @@ class Programme:
         return clipped(low, -high, *(metric.worst_and_best(n) if entry < 0 else (0, 1)))
 
     def nearest(self) -> tuple[Floats, Floats]:
-        """Find the rank distribution that violates the limits of the functions' means least.
+        """Find the rank distribution that comes nearest to the limits of all observed means.
 
-        Return the functions' means under this distribution, and the distance of each mean from its
+        The observed means are those of functions of the sampled rank, such as printed metrics.
+        Return their expected values under this distribution, and the distance of each from its
         limits: 0 inside, negative below, positive above. The sum of the absolute distances is
         minimal.
         """

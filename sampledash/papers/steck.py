@@ -30,8 +30,9 @@ from sampledash.schemes import Scheme
 from sampledash.types import Floats
 
 WITHOUT: Scheme = "without-replacement"
-#: Table 3 of Steck (2010), on Netflix: TOPK at 0 %, 0.2 % and 2 %, in percent, from 1,000 sampled
-#: items. It is not recomputed, because that needs ratings and trained models.
+#: Table 3 of Steck (2010), on Netflix, from 1,000 sampled items: TOPK in percent, the share of the
+#: relevant items in the best 0 %, 0.2 % and 2 % of all items. It is not recomputed, because that
+#: needs ratings and trained models.
 TABLE_3 = {"integrated model": (6.7, 15.7, 43.0), "AllRank-Regression": (9.3, 23.3, 64.8)}
 
 

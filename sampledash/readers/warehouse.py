@@ -459,7 +459,7 @@ def checked(
 
 
 def _refuse(scores: Table, name: str, progress: Progress) -> None:
-    """Raise an error if rows have blank labels, NaN scores or invalid marks, or repeat an item."""
+    """Raise an error for a blank label, a NaN score, a repeated item, or relevance not 1 or 0."""
     blank = [_blank(scores[key]) for key in KEYS]
     bad = {"blank": blank[0] | blank[1] | blank[2]}
     if scores["score"].type().is_floating():

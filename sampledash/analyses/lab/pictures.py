@@ -48,7 +48,7 @@ def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
 
 
 def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool) -> theme.Picture:
-    """Draw one column of the table: RMSE, or a metric in percent and in the metric's colour."""
+    """Draw ``values`` over ``x``: an RMSE, or a metric in percent and in the metric's colour."""
     name, error = str(values.name), values.name == "RMSE"
     line: dict[str, Any] = {"color": theme.look(dark).ink, "width": 2}
     if not error:

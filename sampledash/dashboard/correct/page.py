@@ -125,7 +125,7 @@ def _settings() -> str:
 
 
 def _question(given: Given | None) -> Question:
-    """Return the settings as a Question; if fits take long, raise a Problem to ask the reader."""
+    """Return the settings as a Question; ask the reader first if fitting corrections takes long."""
     chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
     if chosen["prior"] == OWN and given is None:
         raise page.Problem(LACKING, asking=True)

@@ -1,6 +1,6 @@
 """Tabs of the Correct page for a metric: its corrected values, their bias and variance, and more.
 
-The last tab shows which components of the metric can be recovered from samples.
+The last tab shows how fine a detail of the metric, as a function of the rank, samples can show.
 """
 
 import numpy as np
