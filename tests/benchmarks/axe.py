@@ -20,7 +20,7 @@ consistency: why=true curve=Values curve=Order source=Upload+a+file m=0 answers=
  answers=Numbers&numbers_view=Means answers=Numbers&numbers_view=Flips sure_view=Plan
  answers=Numbers&numbers_view=Distribution sure_view=One+run sure_view=Over+instances
  answers=What+to+do+instead: Copy link, For your paper
-correct: why=true sheet=What+it+costs sheet=What+a+sample+can+see prior=own m=0
+correct: why=true sheet=What+it+costs sheet=What+a+sample+can+see prior=own+weights m=0
  what=Sampled+ranks&estimate_tab=Estimates what=Sampled+ranks&estimate_tab=True+ranks
  what=Sampled+ranks&estimate_tab=Which+%CE%B3 what=Sampled+ranks&sampled_source=Upload+a+file
  what=A+printed+table what=A+printed+table&candidates=A+sample+of+a+larger+corpus
