@@ -25,6 +25,7 @@ from tests.benchmarks.frame import options
 from tests.benchmarks.servers import chromium, served
 from tests.browser.reader import headline, rest
 
+OTHER = "with replacement"  # the scheme that is chosen; pages open with another
 LIMIT, PATIENCE = 3.0, 90.0  # seconds until a change is late, and until it is lost
 RATE, DELAY = 10e6 / 8, 0.030  # slow connection: bytes per second, and seconds in one direction
 
@@ -37,11 +38,15 @@ class Place:
     key: str
     picture: str
     says: str = "{}"  # part of the sentence that contains the number
+    less: int = 0  # what the sentence subtracts from the number
 
 
 PLACES = {
     "explore": Place("explore", "m", "picture", "With {} of"),
+    "n": Place("explore", "n", "picture", "of {} negatives", 1),
+    "k": Place("explore", "k", "picture", "scores Recall@{} "),
     "rank": Place("explore", "rank", "picture", "rank {} scores"),
+    "scheme": Place("explore", "scheme", "picture", "drawn {}"),
     "consistency": Place("consistency", "m", "picture", "With {} "),
     "correct": Place("correct", "m", "picture", "{}"),
     "gamma": Place("correct", "gamma", "picture", "BV {} "),
@@ -58,11 +63,21 @@ FRAMES = "(name) => window.sampledashFrames?.has(window.sampledashTold?.get(name
 
 
 def rail(tab: Page, key: str) -> Any:
+    """Return the slider of a number, or the button of the other scheme."""
+    if key == "scheme":
+        return tab.get_by_role("radio", name=OTHER, exact=True)
     return tab.locator(f".sampledash-cell[data-name={key}]").get_by_role("slider")
 
 
 def field(tab: Page, key: str) -> Any:
     return tab.locator(f".st-key-{key} input")
+
+
+def value(tab: Page, key: str) -> str:
+    """Return the number, or the scheme, that is chosen."""
+    if key == "scheme":
+        return OTHER if rail(tab, key).get_attribute("aria-checked") == "true" else ""
+    return str(field(tab, key).input_value())
 
 
 def at(tab: Page, key: str, share: float) -> tuple[float, float]:
@@ -96,36 +111,48 @@ def tap(tab: Page, key: str) -> None:
 
 def press(tab: Page, key: str) -> None:
     rail(tab, key).focus()
-    tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("Space" if key == "scheme" else "ArrowRight")
 
 
 def typed(tab: Page, key: str) -> None:
-    field(tab, key).fill({"gamma": "0.03"}.get(key, "37"))
+    field(tab, key).fill({"gamma": "0.03", "n": "3700"}.get(key, "37"))
     tab.keyboard.press("Enter")
 
 
 GESTURES: tuple[Callable[[Page, str], None], ...] = (click, drag, tap, press, typed)
 
 
-def in_address(url: str, key: str) -> float | None:
-    """Return the number that the address contains for a key, or None."""
-    given = parse_qs(urlsplit(url).query).get(key)
-    return float(given[0]) if given else None
+def in_address(url: str, key: str) -> str:
+    """Return what the address contains for a key, or ""."""
+    return parse_qs(urlsplit(url).query).get(key, [""])[0]
 
 
 def lacking(tab: Page, place: Place, before: str) -> str:
     """Return the parts of the page that do not show the change yet; "" if all do."""
-    number = field(tab, place.key).input_value().replace(",", "")
-    shown = gamma(float(number)) if place.key == "gamma" else count(int(number))
-    said = f"{float(number):g}" if place.key == "gamma" else shown  # sentences write γ as 1e-05
+    number = value(tab, place.key).replace(",", "")
+    if place.key == "scheme":
+        thumb, said = value(tab, place.key) == number, number
+    else:
+        shown = gamma(float(number)) if place.key == "gamma" else count(int(number))
+        thumb = rail(tab, place.key).get_attribute("aria-valuetext") == shown
+        # Sentences write γ as 1e-05, and a cutoff without a comma.
+        plain = place.key in ("gamma", "k")
+        said = f"{float(number):g}" if plain else count(int(number) - place.less)
     page = tab.get_by_test_id("stMain").inner_text()
     holders = {
-        "thumb": rail(tab, place.key).get_attribute("aria-valuetext") == shown,
+        "thumb": thumb,
         "sentence": place.says.format(said) in page.replace("\xa0", " "),
         "picture": tab.evaluate(SEEN, place.picture) != before,
-        "address": in_address(tab.url, place.key) == float(number),
+        "address": _same(in_address(tab.url, place.key), number),
     }
     return ", ".join(name for name, holds in holders.items() if not holds)
+
+
+def _same(address: str, number: str) -> bool:
+    try:
+        return float(address) == float(number)
+    except ValueError:
+        return address == number
 
 
 def opened(context: Any, address: str, place: Place) -> Page:
@@ -142,11 +169,11 @@ def opened(context: Any, address: str, place: Place) -> Page:
 
 def first_touch(tab: Page, place: Place, gesture: Callable[[Page, str], None]) -> tuple[float, str]:
     """Return the seconds until all parts show the change, and the parts that never show it."""
-    before, number = tab.evaluate(SEEN, place.picture), field(tab, place.key).input_value()
+    before, number = tab.evaluate(SEEN, place.picture), value(tab, place.key)
     gesture(tab, place.key)
     began = time.monotonic()
     while True:
-        seconds, same = time.monotonic() - began, field(tab, place.key).input_value() == number
+        seconds, same = time.monotonic() - began, value(tab, place.key) == number
         missing = "field" if same else lacking(tab, place, before)
         if not missing or seconds > PATIENCE:
             return seconds, missing
@@ -180,7 +207,11 @@ def main() -> int:
     lost, late, waits = 0, 0, dict[str, list[float]]()
     with served() as (address, _), line(address) as slow, chromium() as browser:
         ways = {"as it is": (address, 1), "processor / 4": (address, 4), "10 Mbit/s": (slow, 1)}
-        every = itertools.cycle(itertools.product(GESTURES, args.only, ways))
+        every = itertools.cycle(
+            (gesture, name, way)
+            for gesture, name, way in itertools.product(GESTURES, args.only, ways)
+            if name != "scheme" or gesture in (click, tap, press)
+        )
         for gesture, name, way in itertools.islice(every, args.tries):
             start, slowed = ways[way]
             look = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
