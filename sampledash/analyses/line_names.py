@@ -80,39 +80,41 @@ def names_at(
     upright = _pixels(clear, across, _WIDTH)
     uprights = upright, np.zeros(len(upright)), upright, np.full(len(upright), height)
     boxes = np.concatenate([*pieces, uprights], axis=1)
-    costs = np.repeat([1, _BLOCKED], [boxes.shape[1] - len(upright), len(upright)])
+    costs = np.repeat([1.0, _BLOCKED], [boxes.shape[1] - len(upright), len(upright)])
     notes = []
     for y, name, color in zip(lines, names, colors, strict=True):
         # A name begins or ends at a point of its line. Row 0 is the row of text above this point,
         # row -1 that below. If all names stand at the same x, rows 1 and -2 are tried too.
         places = np.flatnonzero(np.isfinite(y) if only is None else at == only)
         rows = (0, -1) if only is None else (0, -1, 1, -2)
-        options = np.meshgrid(places, (True, False), rows, indexing="ij")
-        place, right, row = (option.ravel() for option in options)
+        # Axes of the arrays below: point of the line, whether the name begins there, row of text.
+        place, right, row = np.meshgrid(places, (True, False), rows, indexing="ij", sparse=True)
         texts = re.sub("</?b>", "", name).split("<br>")
         wide, high = _LETTER * max(map(len, texts)), _LINE * len(texts)
         left = columns[place] + np.where(right, _GAP, -_GAP - wide)
         low = y[place] + row * high + np.where(row < 0, -2, 2)
-        box = np.stack([left, low, left + wide, low + high])
-        overlap = (box[:2, :, None] < boxes[2:, None]) & (boxes[:2, None] < box[2:, :, None])
+        beside = (left[..., None] < boxes[2]) & (boxes[0] < left[..., None] + wide)
+        level_with = (low[..., None] < boxes[3]) & (boxes[1] < low[..., None] + high)
         outside = (left < 0) | (left + wide > _WIDTH) | (low < 0) | (low + high > height)
         away = np.array([np.abs(other - y) for other in lines if other is not y])
         near = np.fmin.reduce(away, axis=0, initial=60)[place]
         far = (row > 0) | (row < -1)
-        cost = overlap.all(axis=0) @ costs + _BLOCKED * outside + _FAR * far - 0.1 * near
-        # If all names stand at the same x, avoid places where another line is nearer to the name,
-        # because a reader could take the name for that of the nearer line.
-        own, there = np.abs(low + high / 2 - y[place]), np.array(lines)[:, place]
-        nearer = np.nanmin(np.abs(low + high / 2 - there), axis=0) < own
-        best = int(np.argmin(cost + _WRONG * (nearer & (only is not None))))
-        boxes, costs = np.column_stack([boxes, box[:, best]]), np.append(costs, _BLOCKED)
-        spot, begins, below = place[best], bool(right[best]), row[best] < 0
+        cost = (beside & level_with) @ costs + _BLOCKED * outside + _FAR * far - 0.1 * near
+        if only is not None:
+            # All names stand at the same x: a reader could take a name for that of a nearer line.
+            away = np.abs(low + high / 2 - np.array(lines)[:, place])
+            cost += _WRONG * (np.nanmin(away, axis=0) < np.abs(low + high / 2 - y[place]))
+        i, j, k = np.unravel_index(int(np.argmin(cost)), cost.shape)
+        spot, begins, below = places[i], not j, rows[k] < 0
+        left, low = left[i, j, 0], low[i, 0, k]
+        box = left, low, left + wide, low + high
+        boxes, costs = np.column_stack([boxes, box]), np.append(costs, _BLOCKED)
         anchors = {
             "xanchor": "left" if begins else "right",
             "yanchor": "top" if below else "bottom",
         }
         shifts: dict[str, float] = {"xshift": _GAP if begins else -_GAP}
-        shifts["yshift"] = float(low[best] - y[spot] + high * below)
+        shifts["yshift"] = float(low - y[spot] + high * below)
         level = float(up[0] + y[spot] / height * (up[1] - up[0]))
         style = {"font": theme.halo(color), "align": "left", **anchors, **shifts}
         notes.append(theme.note(float(at[spot]), level, name, **style))

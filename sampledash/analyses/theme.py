@@ -168,8 +168,8 @@ class Picture(go.Figure):
     code that changes the figure need the objects.
     """
 
-    def __init__(self, data: list[dict[str, Any]], layout: dict[str, Any]) -> None:
-        object.__setattr__(self, "_written", {"data": data, "layout": layout})
+    def __init__(self, data: list[dict[str, Any]], layout: dict[str, Any], **frames: Any) -> None:
+        object.__setattr__(self, "_written", {"data": data, "layout": layout, **frames})
 
     def __getattr__(self, name: str) -> Any:
         """Create Plotly's objects, then return the attribute ``name`` of the figure.

@@ -16,7 +16,6 @@ by 2e-4 (100 random cases).
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import chain, pairwise
 from typing import Unpack
 
@@ -26,7 +25,7 @@ from scipy.special import ndtr
 
 from sampledash import checks
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
-from sampledash.comparison.run_distribution import TOP, Law, Run, exact_laws, waves_of
+from sampledash.comparison.run_distribution import TOP, Law, Run, exact_laws, item_waves, waves_of
 from sampledash.comparison.scatter import moments_of_means, moments_of_systems
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
@@ -37,12 +36,11 @@ from sampledash.types import Complex, Floats, Ints, blocks
 _REACH = 8.0  # differences this many standard deviations from their expected value are neglected
 # The Fourier series for P(X > Y) is extended from one of these numbers of frequencies to the next,
 # until the characteristic functions are negligible.
-_STAGES = (0, 48, 512, 2048, 8192)
+_STAGES = (0, 512, 2048, 8192)
 # More than _ALWAYS frequencies are used only if the number of frequencies times the number of
 # distributions whose characteristic functions are needed is at most _ROOM.
 _ALWAYS = 2048
 _ROOM = 1 << 25
-_ENOUGH = 512  # smallest number of frequencies after which the Fourier series may be cut off
 # Largest length of the discrete Fourier transform in ``by_lumps``. If a longer transform is needed,
 # ``by_lumps`` returns None.
 _TURNS = 128
@@ -204,7 +202,7 @@ def _chances_above(
             some = [runs[i] for i in used]
             laws = sum(len(run.atoms) for run in some)
             i, j = np.split(at, 2)
-            chances[now] = inverted(partial(_characteristic, some), laws, i, j, top, shift[now])
+            chances[now] = inverted(_transform(some), laws, i, j, top, shift[now])
     return np.clip(chances, 0.0, 1.0)
 
 
@@ -230,31 +228,44 @@ def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
     return by_lumps([(values, p) for values, p, _ in every], times, transform, shift)
 
 
-def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
-    """Return the characteristic function of each run's mean: (runs, evenly spaced frequencies)."""
-    product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
+def _transform(runs: Sequence[Run]) -> Callable[[Floats], Complex]:
+    """Return a function that returns the characteristic function of each run's mean.
+
+    Its argument holds evenly spaced frequencies, and its result has shape (runs, frequencies).
+    """
+    # For each group of relevant items of equal weight: the weight, the runs that have such items,
+    # how often each run has each item, and the distributions of the items' sampled values.
+    groups = list[tuple[float, list[int], Ints, list[tuple[Ints, Floats, Floats]]]]()
     # Equal relevant items of equal weight have equal distributions if their runs have the same
     # fitted correction. So each distribution is computed once per item, weight and correction.
-    groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
+    sums: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
     for i, run in enumerate(runs):
         if not run.is_sum:
             for part in run.hits or ():
-                hit_waves = waves_of(part.values, frequencies)
-                product[i] *= power_product(np.asarray(part.law @ hit_waves), part.times)
+                law = np.arange(len(part.times)), part.values, part.law
+                groups.append((1.0, [i], part.times[None], [law]))
             continue
         weights = np.where(run.atoms.position == 1, run.weights, np.nan)
         key = run.protocol.law_key(run.atoms, run.m)
         for weight in np.unique(weights[run.atoms.position == 1]).tolist():
-            groups.setdefault((key, weight), []).append((i, run.atoms[weights == weight]))
-    for (_, weight), members in groups.items():
+            sums.setdefault((key, weight), []).append((i, run.atoms[weights == weight]))
+    for (_, weight), members in sums.items():
         joined, places = distinct_over_systems([atoms for _, atoms in members])
         counts = np.zeros((len(members), len(joined)), dtype=np.int64)
         for row, (_, atoms), at in zip(counts, members, places, strict=True):
             np.add.at(row, at, atoms.count.astype(np.int64))
-        for rows, waves in runs[members[0][0]].waves(joined, weight * frequencies):
-            for row, (i, _) in zip(counts[:, rows], members, strict=True):
-                product[i] *= power_product(waves, row)
-    return product
+        first, *_ = owners = [i for i, _ in members]
+        groups.append((weight, owners, counts, [*runs[first].value_laws(joined)]))
+
+    def transform(frequencies: Floats) -> Complex:
+        product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
+        for weight, owners, counts, laws in groups:
+            for items, waves in item_waves(laws, weight * frequencies):
+                for i, times in zip(owners, counts[:, items], strict=True):
+                    product[i] *= power_product(waves, times)
+        return product
+
+    return transform
 
 
 def normal_chances(
@@ -412,10 +423,10 @@ def inverted(
         both = np.sort(np.stack([size[first[left]], size[second[left]]]), axis=0)
         faint = both[0] * both[1] < _FAINT
         # The product of two characteristic functions can be negligible and grow again at higher
-        # frequencies, above all for few large terms. So the series is cut off only after _ENOUGH
-        # frequencies, and only if the larger of the two characteristic functions is small too. In
-        # any case it is cut off after the largest allowed number of frequencies.
-        gone = faint & (both[1] < np.sqrt(_FAINT)) & (end >= _ENOUGH) | (end == ends[-1])
+        # frequencies, above all for few large terms. So the first stage has many frequencies, and
+        # the series is cut off only if the larger of the two characteristic functions is small too.
+        # In any case it is cut off after the largest allowed number of frequencies.
+        gone = faint & (both[1] < np.sqrt(_FAINT)) | (end == ends[-1])
         for tapered in (False, True):
             now = left[gone & (faint != tapered)]
             pairs = first[now], second[now], shift[now]

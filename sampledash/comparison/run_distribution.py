@@ -14,7 +14,7 @@ function is a product, from which :mod:`~sampledash.comparison.chance` computes 
 Other means are simulated if this is fast enough.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -34,6 +34,8 @@ from sampledash.rank_sets import RankSet
 from sampledash.types import Complex, Floats, Ints, blocks
 
 Law = tuple[Floats, Floats]  # increasing values, and the probability of each value
+# Indices of items, their possible values, and the probability of each value for each item.
+ValueLaws = tuple[Ints, Floats, Floats]
 FEW = 30  # with fewer instances, the normal approximation is not used
 _MOST = 20_000  # largest number of instances whose hits are convolved exactly
 # The distribution of a mean of hits is computed exactly if the mean has fewer values than this.
@@ -308,7 +310,7 @@ class Run:
         values = np.asarray(base + unit * (total.first + np.arange(len(total.mass))))
         return values[total.mass > 0], total.mass[total.mass > 0]
 
-    def item_laws(self, atoms: RankCounts) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
+    def item_laws(self, atoms: RankCounts) -> Iterator[ValueLaws]:
         """Yield the distributions of the sampled values of best relevant items, some at a time.
 
         Each tuple holds the indices of these items in ``atoms``, the possible values, (values,),
@@ -352,22 +354,16 @@ class Run:
                 terms[i] = values[p > _NOTHING] * weights[i], p[p > _NOTHING]
         return [terms[i] for i in range(len(atoms))]
 
-    def waves(self, atoms: RankCounts, frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
-        """Yield the characteristic functions of the items' sampled values, some items at a time.
-
-        Each tuple holds the indices of these items in ``atoms``, and an array (items, frequencies).
-        """
+    def value_laws(self, atoms: RankCounts) -> Iterator[ValueLaws]:
+        """Yield the distributions of :meth:`item_laws`, with equal values joined into one."""
         levels, level = np.unique(self.vector, return_inverse=True)
         order = np.argsort(level, kind="stable")
         starts = np.searchsorted(level[order], np.arange(len(levels)))
-        waves = waves_of(levels, frequencies).view(np.float64)
         for some, values, p in self.item_laws(atoms):
-            if values is not self.vector:
-                yield some, p @ waves_of(values, frequencies)
-                continue
-            shares = np.add.reduceat(p[:, order], starts, axis=1)
-            for rows in blocks(len(some), _BLOCK, 2 * len(frequencies)):
-                yield some[rows], (shares[rows] @ waves).view(np.complex128)
+            if values is self.vector:
+                yield some, levels, np.add.reduceat(p[:, order], starts, axis=1)
+            else:
+                yield some, values, p
 
     def instance_waves(self, order: Ints, frequencies: Floats) -> Complex:
         """Return the characteristic function of each instance's value, (instances, frequencies).
@@ -384,7 +380,8 @@ class Run:
             return waves[order]
         atoms, at = self._instances(order)
         waves = np.empty((len(atoms), len(frequencies)), dtype=np.complex128)
-        for some, block in self.waves(atoms, self.metric.scale(1) * frequencies):
+        scale = self.metric.scale(1)
+        for some, block in item_waves(self.value_laws(atoms), scale * frequencies):
             waves[some] = block
         return waves[at]
 
@@ -561,6 +558,20 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
         for i, p in enumerate(law.mass.tolist()):
             mass[i * step : i * step + len(total.mass)] += p * total.mass
     return _Counts(total.first + step * law.first, mass)
+
+
+def item_waves(laws: Iterable[ValueLaws], frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
+    """Yield the characteristic functions of items' values, for some items at a time.
+
+    ``laws`` is the result of :meth:`Run.value_laws`. The indices of some items are yielded with
+    the characteristic functions of their values, (items, frequencies).
+    """
+    known, waves = None, np.empty(0)
+    for some, values, p in laws:
+        if values is not known:
+            known, waves = values, waves_of(values, frequencies).view(np.float64)
+        for rows in blocks(len(some), _BLOCK, 2 * len(frequencies)):
+            yield some[rows], (p[rows] @ waves).view(np.complex128)
 
 
 def waves_of(values: Floats, frequencies: Floats) -> Complex:

@@ -30,8 +30,9 @@ _SHARED = ("n", "m", "k", "scheme")
 Answer = Callable[[str, int], tuple[str, Link | None]]
 
 
+@st.fragment
 def show() -> None:
-    """Draw the page."""
+    """Draw the page; a choice of the reader reruns the page only, not the menu and the styles."""
     # The toggle "present" is drawn last, but its value decides how everything else is drawn.
     linked = st.query_params.get(PRESENT, "").lower() == "true"
     present = bool(st.session_state.get(PRESENT, linked))
@@ -158,7 +159,7 @@ def _made(number: int, view: str, revealed: bool, dark: bool, present: bool) -> 
     if revealed:
         lessons.ahead(number).result()
     fig = lessons.course()[number - 1].picture(view, revealed, dark)
-    return sliding.large(fig) if present else fig
+    return theme.Picture(**(sliding.large(fig) if present else fig).to_dict())
 
 
 def _foot(lesson: Lesson, present: bool) -> None:

@@ -142,12 +142,11 @@ def follow(shown: object = None, every: Sequence[Follows] = (), answers: Hashabl
     number += answers is None or answers != before
     st.session_state[_SHOWN] = number, shown, answers
     asked = (st.session_state.get("tell_answer") or {}).get("asked") or {}
-    with st.container(key="follows", gap=None):
-        versions = {follows.name: {"version": follows.version} for follows in every}
-        _tell("answer", {"answer": {"number": number}, **versions})
-        for follows in every:
-            if asked.get(follows.name) == follows.version:
-                _FRAMES(key=f"frames_{follows.name}", data=follows.packed(), height=1)
+    versions = {follows.name: {"version": follows.version} for follows in every}
+    _tell("answer", {"answer": {"number": number}, **versions})
+    for follows in every:
+        if asked.get(follows.name) == follows.version:
+            _FRAMES(key=f"frames_{follows.name}", data=follows.packed(), height=1)
 
 
 def _tell(name: str, data: Mapping[str, Any]) -> None:

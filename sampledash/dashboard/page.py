@@ -208,8 +208,9 @@ def picture(
     for screen readers. ``on_pick`` is called with the custom data of a point that is clicked.
     ``drags`` is the key of the setting that the reader changes by dragging the vertical line.
     """
-    sent = {"figure": fig.to_dict(), "alt": alt, "name": _file(key), "dim": dim}
-    sent |= {"hears": on_pick is not None, "drags": drags, "caption": state.caption()}
+    shown = state.setting()
+    sent = {"figure": fig.to_dict(), "alt": alt, "name": _file(key, shown), "dim": dim}
+    sent |= {"hears": on_pick is not None, "drags": drags, "caption": state.caption(shown)}
 
     def picked() -> None:
         if on_pick is not None:
@@ -227,9 +228,9 @@ def packed(data: Any) -> bytes:
     return zlib.compress(written.encode(), 4)
 
 
-def _file(name: str) -> str:
-    """Return the name of a download, without extension: it contains ``name`` and the settings."""
-    settings = (f"{key}-{text}" for key, text in state.setting().items())
+def _file(name: str, shown: Mapping[str, str]) -> str:
+    """Return the name of a download, without extension; ``shown`` holds the settings."""
+    settings = (f"{key}-{text}" for key, text in shown.items())
     return "-".join(["sampledash", name, *settings]).replace(",", "").replace(" ", "-")
 
 
@@ -419,11 +420,12 @@ def take(table: Made, name: str) -> None:
     def render(write: Callable[[pd.DataFrame], str]) -> str:
         return write(table() if callable(table) else table)
 
+    file = _file(name, state.setting())
     with st.container(horizontal=True, gap="small", key=f"take_{name}"):
         for label, writer, end, mime in FORMATS:
             options = {"type": "tertiary", "key": f"take_{name}_{end}"}
             options["help"] = f"The whole table as {label}."
-            download(label, partial(render, writer), f"{_file(name)}.{end}", mime, **options)
+            download(label, partial(render, writer), f"{file}.{end}", mime, **options)
 
 
 def cells(printed: pd.DataFrame) -> None:

@@ -52,6 +52,7 @@ _NUMBERS = {key: int if x.kind == "count" else float for key, x in choices.NUMBE
 _NUMBERS |= {"least_rating": float, **dict.fromkeys(("draws", "draws_seed", "lab_seed"), int)}
 # Pinned settings while the result for them is computed: :func:`value` then returns these settings.
 _PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
+_ABSENT = object()  # in place of a value that the session does not have
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
 PIN = "pin"  # key of the pinned settings in the address; see pins.py
 ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
@@ -112,12 +113,11 @@ def candidates() -> int:
 def current() -> Settings:
     """Return the current settings; call this function after the controls are drawn."""
     n, m, k = candidates(), int(value("m")), int(value("k"))
-    scheme, odds = choices.SCHEMES[value("scheme")], float(value("odds"))
-    zipf = None if value("scheme") == choices.ODDS else float(value("zipf"))
-    chips = tuple(chip for chip in choices.CHIPS if chip in value("metrics"))
-    return Settings(
-        n, m, k, float(value("gamma")), scheme, odds, zipf, float(value("bestsellers")), chips
-    )
+    named, odds, chosen = value("scheme"), float(value("odds")), value("metrics")
+    zipf = None if named == choices.ODDS else float(value("zipf"))
+    chips, popular = tuple(x for x in choices.CHIPS if x in chosen), float(value("bestsellers"))
+    gamma, scheme = float(value("gamma")), choices.SCHEMES[named]
+    return Settings(n, m, k, gamma, scheme, odds, zipf, popular, chips)
 
 
 def lock(n: int | None) -> None:
@@ -145,7 +145,9 @@ def changed(page_defaults: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return key and text of each setting that is not the default; lists give several pairs."""
     pairs: list[tuple[str, str]] = []
     for key, default in {**DEFAULTS, **page_defaults}.items():
-        now = st.session_state.get(key, st.query_params.get_all(key) or default)
+        now = st.session_state.get(key, _ABSENT)
+        if now is _ABSENT:
+            now = st.query_params.get_all(key) or default
         if now is not None and now != default:
             pairs += [(key, str(x)) for x in (now if isinstance(now, list) else [now])]
     return pairs
@@ -185,9 +187,9 @@ def setting() -> dict[str, str]:
     return {key: text.count(x) if key in always else str(x) for key, x in changed.items()}
 
 
-def caption() -> str:
-    """Return the settings as a line of text, the caption of a picture that is saved as a file."""
-    parts = [f"{key} = {shown}" for key, shown in setting().items() if key != "scheme"]
+def caption(shown: Mapping[str, str]) -> str:
+    """Return the result of :func:`setting` as a line of text, the caption of a saved picture."""
+    parts = [f"{key} = {written}" for key, written in shown.items() if key != "scheme"]
     words = schemes.SCHEMES[choices.SCHEMES[value("scheme")]].words
     return f"sampledash: {', '.join(parts)}, negatives drawn {words}"
 

@@ -1,6 +1,7 @@
 """Results that several readers request at the same moment are computed only once."""
 
 import asyncio
+import socket
 import threading
 import time
 from concurrent.futures import Future
@@ -214,3 +215,10 @@ def test_a_session_ends_when_its_reader_was_away_at_two_looks(connected, monkeyp
     assert len(sessions._DUE) == 1  # one return of unused memory is due
     sessions._give_back()
     assert sessions._DUE == []
+
+
+def test_connections_of_the_server_send_small_messages_at_once():
+    with socket.create_server(("127.0.0.1", 0)) as listens:  # opened as Streamlit opens its own
+        sessions.send_at_once.__wrapped__()
+        with socket.create_connection(listens.getsockname()), listens.accept()[0] as accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
