@@ -96,7 +96,7 @@ def _below(result: Result) -> None:
     """Draw the part of the page below the pictures: explanation, download and tabs."""
     page.why(lambda: _why(result))
     page.download("Download data", result.csv, "sampledash-explore.csv", "text/csv")
-    page.tabs(dict(zip(TABS, (_one_draw, _law, _family), strict=True)), "tab", result)
+    page.tabs(TABS, (_one_draw, _law, _family), "tab", result)
 
 
 def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[live.Follows]:

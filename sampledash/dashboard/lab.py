@@ -86,7 +86,7 @@ def show() -> None:
         if job is not None and job.tasks[0].key in map(setup.key, lab.SWEEPS):
             bars = st.container()  # progress bars of a sweep are drawn near the sweep's button
         others = partial(_designs, source, answer)
-        page.tabs(dict(zip(TABS, (others, _sweeps, _toy), strict=True)), "lab_tab", setup)
+        page.tabs(TABS, (others, _sweeps, _toy), "lab_tab", setup)
     with bars:
         go_on = _working(job, setup, chosen)
     go_on()
@@ -266,15 +266,10 @@ def _train(setup: lab.Setup, chosen: list[lab.Wanted]) -> None:
     def begin() -> None:
         st.session_state[_JOB] = lab.Job(list(map(setup.training, missing)), _made())
 
+    disabled = _busy() or not missing
+    options: dict[str, Any] = {"icon": ":material/model_training:", "key": "train"}
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Train and rank",
-            icon=":material/model_training:",
-            key="train",
-            type="primary",
-            on_click=begin,
-            disabled=_busy() or not missing,
-        )
+        st.button("Train and rank", on_click=begin, disabled=disabled, type="primary", **options)
         page.copy_link(DEFAULTS)
         if sentence := words.say.missing([x.system for x in missing], len(chosen)):
             st.caption(sentence)
@@ -459,18 +454,16 @@ def _designs(source: Source | None, answer: tuple[Result, int] | None, _: lab.Se
 
 def _sweeps(setup: lab.Setup) -> None:
     """Draw ATOP, Recall and RMSE of AllRank-Regression against one of its hyperparameters."""
+    unrated = setup.parts.test.rating is None
+    options: dict[str, Any] = {"icon": ":material/model_training:", "key": "sweep_begin"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         knob = page.segments("Knob", lab.SWEEPS, "sweep", help=words.TEXTS["sweep"])
         key = setup.key(knob)
-        if st.button(
-            f"Sweep {knob}",
-            icon=":material/model_training:",
-            key="sweep_begin",
-            disabled=_busy() or key in _made() or setup.parts.test.rating is None,
-        ):
+        disabled = _busy() or key in _made() or unrated
+        if st.button(f"Sweep {knob}", disabled=disabled, **options):
             st.session_state[_JOB] = lab.Job([setup.sweep(knob)], _made())
             st.rerun()
-    if setup.parts.test.rating is None:
+    if unrated:
         st.info(words.TEXTS["not rated"])
         return
     job: lab.Job | None = st.session_state.get(_JOB)

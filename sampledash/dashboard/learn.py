@@ -64,16 +64,18 @@ def _head(number: int, lesson: Lesson, *, revealed: bool, present: bool) -> None
 def _way() -> int:
     """Draw the choice of a lesson and the buttons Back and Next; return the lesson's number."""
     row = st.container(horizontal=True, vertical_alignment="center", key="way")
-    first, last = NUMBERS[0], NUMBERS[-1]
-    chosen = row.segmented_control(
-        "Lesson", NUMBERS, default=first, required=True, key=LESSON, **_CHOICE
-    )
-    number = chosen or first
+    number = _one_of(row, "Lesson", NUMBERS, LESSON)
     back: dict[str, Any] = {"shortcut": "Left", "args": (-1,), "key": "lesson_back"}
     forth: dict[str, Any] = {"shortcut": "Right", "args": (1,), "key": "lesson_next"}
-    row.button("Back", on_click=_step, disabled=number == first, **back)
-    row.button("Next", on_click=_step, disabled=number == last, type="primary", **forth)
+    row.button("Back", on_click=_step, disabled=number == NUMBERS[0], **back)
+    row.button("Next", on_click=_step, disabled=number == NUMBERS[-1], type="primary", **forth)
     return int(number)
+
+
+def _one_of(place: DeltaGenerator, label: str, names: Sequence[str], key: str) -> str:
+    """Draw a choice that begins with the first name; return the chosen name."""
+    options: dict[str, Any] = {"default": names[0], "required": True, "key": key, **_CHOICE}
+    return place.segmented_control(label, names, **options) or names[0]
 
 
 def _step(by: int) -> None:
@@ -100,11 +102,9 @@ def _body(number: int, *, revealed: bool, present: bool) -> None:
     view = _look(left, number) if revealed else lessons.looks(number)[0]
     lesson = lessons.words(number, view)
     with above:
-        page.moving(
-            _made(number, view, revealed, page.is_dark(), present),
-            key=f"lesson-{number}-{view}-{revealed}-{present}",
-            alt=lesson.described(revealed),
-        )
+        fig = _made(number, view, revealed, page.is_dark(), present)
+        key = f"lesson-{number}-{view}-{revealed}-{present}"
+        page.moving(fig, key=key, alt=lesson.described(revealed))
     if not revealed:
         st.caption(LOCKED)
     for column in right:
@@ -146,11 +146,8 @@ def _link(link: Link) -> None:
 
 
 def _look(place: DeltaGenerator, number: int) -> str:
-    first, *more = looks = lessons.looks(number)
-    if not more:
-        return first
-    options: dict[str, Any] = {"default": first, "required": True, **_CHOICE}
-    return place.segmented_control("Shown", looks, key=f"{LOOK}{number}", **options) or first
+    looks = lessons.looks(number)
+    return looks[0] if len(looks) == 1 else _one_of(place, "Shown", looks, f"{LOOK}{number}")
 
 
 @st.cache_resource(max_entries=120, show_spinner="Computing the picture")

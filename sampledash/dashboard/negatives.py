@@ -93,7 +93,7 @@ def _files() -> list[Upload]:
     label = "The training part, if you have it"
     place = st.container()
     last = uploaded_file(label, key="train_file", help=HELP["train_file"])
-    button = partial(template, "Template", "test.negative", "test.negative", "text/plain", "lists")
+    button = partial(template, "Template", "test.negative", "test.negative", "text/plain")
     label, words = "Lists of negatives, as text or a table", (HELP["lists_file"], HELP["asking"])
     with place:
         lists = upload(label, button, key="lists_file", help=words[0], asking=words[1])

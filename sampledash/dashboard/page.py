@@ -294,14 +294,14 @@ def why(draw: Callable[[], None]) -> None:
 
 
 @st.fragment
-def tabs(draws: Mapping[str, Callable[[T], None]], key: str, shown: T) -> None:
-    """Draw tabs; ``draws`` maps names to functions. Call the open tab's function with ``shown``.
+def tabs(names: Sequence[str], draws: Sequence[Callable[[T], None]], key: str, shown: T) -> None:
+    """Draw tabs. Call the function of the open tab, one of ``draws``, with ``shown``.
 
     If the function raises a ValueError, for example because counts of instances are not whole
     numbers, the tab shows the message.
     """
-    places = st.tabs(list(draws), key=key, bind="query-params")
-    for place, draw in zip(places, draws.values(), strict=True):
+    places = st.tabs(names, key=key, bind="query-params")
+    for place, draw in zip(places, draws, strict=True):
         if place.open:
             with place:
                 try:

@@ -42,10 +42,7 @@ DEFAULTS |= {"wild_k": next(iter(CUTOFFS)), "wild_by": next(iter(SORTED))}
 def tables() -> dict[int, pd.DataFrame]:
     """Return the printed cells of Krichene & Rendle's Tables 1-4, by table, with our values."""
     with page.progress("Computing every cell of the tables") as report:
-        return {
-            table: match(table, example, step_of(report, table - 1, len(TABLES)))
-            for table in TABLES
-        }
+        return {t: match(t, example, step_of(report, t - 1, len(TABLES))) for t in TABLES}
 
 
 @once
@@ -141,9 +138,8 @@ def _published(headline: DeltaGenerator) -> None:
     with page.progress("What these samples leave open") as report:
         answer = estimate.compute(question, report)
     st.markdown(words.from_samples(answer, [estimate.TOGETHER, LEARNED[SHAPED].label]))
-    fig = estimate_pictures.ranges(
-        f"{question.metric} on all items", answer.rows, dark=page.is_dark()
-    )
+    title = f"{question.metric} on all items"
+    fig = estimate_pictures.ranges(title, answer.rows, dark=page.is_dark())
     page.picture(fig, key="paper_from_samples", alt=answer.sentence)
     st.caption(answer.legend)
 

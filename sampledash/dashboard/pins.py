@@ -84,13 +84,10 @@ def pins(
         if answer is not None and asked != now:
             stroke = f"{list(theme.PINNED)[len(shown)]} "
             shown.append(Pin(names[-1], asked, answer))
-        st.button(
-            f"{stroke}{escaped(names[-1])} :material/close:",
-            key=f"unpin_{number}",
-            on_click=put,
-            args=([*texts[:number], *texts[number + 1 :]],),
-            help=f"Removes this pin: {', '.join(parts)}.",
-        )
+        label, others = f"{stroke}{escaped(names[-1])} :material/close:", texts.copy()
+        del others[number]
+        options: dict[str, Any] = {"key": f"unpin_{number}", "on_click": put, "args": (others,)}
+        st.button(label, help=f"Removes this pin: {', '.join(parts)}.", **options)
     if problem:
         st.caption(escaped(problem))
     return shown

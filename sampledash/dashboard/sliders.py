@@ -177,10 +177,8 @@ def _rail(key: str, low: Bound | None, high: Bound | None, *, late: bool) -> dic
 
 def metric() -> None:
     """Draw the choice of a single metric."""
-    options: dict[str, Any] = {"key": "metric", "bind": "query-params", "help": HELP["metric"]}
-    st.pills(
-        "Metric", list(choices.CHIPS), default=choices.METRIC, required=True, wrap=True, **options
-    )
+    options = page.bound("metric", HELP["metric"], default=choices.METRIC, required=True, wrap=True)
+    st.pills("Metric", list(choices.CHIPS), **options)
 
 
 def _distinct() -> bool:

@@ -86,10 +86,10 @@ def upload(
     return last
 
 
-def template(label: str, name: str, saved: str, mime: str, key: str) -> None:
+def template(label: str, name: str, saved: str, mime: str) -> None:
     """Draw the button that downloads the bundled template ``name`` as the file ``saved``."""
     data = (bundled() / "templates" / name).read_bytes
-    page.download(label, data, saved, mime, type="tertiary", key=f"template_{key}")
+    page.download(label, data, saved, mime, type="tertiary", key=f"template_{name}")
 
 
 def lost(widget: str) -> bool:

@@ -46,8 +46,7 @@ _NAN = float("nan")
 
 def show(focus: Focus) -> None:
     """Draw the tabs. To save time, only the open view of the open tab is computed."""
-    draws = _how_sure, _repeat_it, _numbers, instead.show
-    page.tabs(dict(zip(NAMES, draws, strict=True)), "answers", focus)
+    page.tabs(NAMES, (_how_sure, _repeat_it, _numbers, instead.show), "answers", focus)
 
 
 def _how_sure(focus: Focus) -> None:

@@ -24,7 +24,7 @@ _HEAD = 8  # number of corrected values that the page shows
 
 def show(q: result.Question) -> None:
     """Draw the tabs; only the open tab is computed."""
-    page.tabs(dict(zip(NAMES, (vector, tradeoffs, spectrum), strict=True)), "sheet", q)
+    page.tabs(NAMES, (vector, tradeoffs, spectrum), "sheet", q)
 
 
 def vector(q: result.Question) -> None:

@@ -79,8 +79,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         return
     questions = (answer.question,) if dim else tuple(map(question, tables))
     with st.container(key="given_dimmed" if dim else "given"):
-        draws = dict(zip(TABS, (_ranges, _review, _deciding), strict=True))
-        page.tabs(draws, "table_tab", Shown(answer, questions))
+        page.tabs(TABS, (_ranges, _review, _deciding), "table_tab", Shown(answer, questions))
 
 
 def _ranges(shown: Shown) -> None:

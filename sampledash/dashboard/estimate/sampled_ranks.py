@@ -125,9 +125,8 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         return
     with found:
         page.strip(_numbers(answer), dim=dim)
-    draws = (_estimates, _true_ranks, _which_gamma)
     with st.container(key="given_dimmed" if dim else "given"):
-        page.tabs(dict(zip(TABS, draws, strict=True)), "estimate_tab", answer)
+        page.tabs(TABS, (_estimates, _true_ranks, _which_gamma), "estimate_tab", answer)
 
 
 def _choose(row: DeltaGenerator) -> Given:
@@ -144,13 +143,10 @@ def _choose(row: DeltaGenerator) -> Given:
         mean, true = shared.mean_n(NCF), tuple(example(NCF))
         return Given(NCF, mean, "98 or 99", lambda: (published_samples(shared.scheme()), true))
     if chosen == UPLOAD:
-        last = upload(
-            "Sampled ranks as CSV, TSV, Parquet, .npy or JSON lines, or scores as .npz; also .gz",
-            lambda: template("Template", "sampled.csv", "sampled-ranks.csv", "text/csv", "sampled"),
-            key="sampled_file",
-            help=shared.HELP["sampled_file"],
-            asking="Choose a file of sampled ranks.",
-        )
+        label, about = shared.HELP["sampled formats"], shared.HELP["sampled_file"]
+        button = partial(template, "Template", "sampled.csv", "sampled-ranks.csv", "text/csv")
+        asking = "Choose a file of sampled ranks."
+        last = upload(label, button, key="sampled_file", help=about, asking=asking)
         ident, parse = last.ident, last.parse
     else:
         ident, parse = _typed()
@@ -169,14 +165,9 @@ def _choose(row: DeltaGenerator) -> Given:
 
 
 def _typed() -> tuple[str, Callable[[], Opened]]:
-    typed = pasted(
-        "Sampled ranks: a table with a header, or one system a line",
-        key="sampled_typed",
-        address=_IN_LINK,
-        height=140,
-        placeholder=PLACEHOLDER,
-        help=shared.HELP["sampled_typed"],
-    )
+    label = "Sampled ranks: a table with a header, or one system a line"
+    field = {"height": 140, "placeholder": PLACEHOLDER, "help": shared.HELP["sampled_typed"]}
+    typed = pasted(label, key="sampled_typed", address=_IN_LINK, **field)
     carry(_IN_LINK, typed if len(typed) <= MOST_IN_LINK else "")
     if len(typed) > MOST_IN_LINK:
         st.caption(f"Up to {count(MOST_IN_LINK)} characters travel in a link; these do not.")
