@@ -109,14 +109,11 @@ def names_at(
         left, low = left[i, j, 0], low[i, 0, k]
         box = left, low, left + wide, low + high
         boxes, costs = np.column_stack([boxes, box]), np.append(costs, _BLOCKED)
-        anchors = {
-            "xanchor": "left" if begins else "right",
-            "yanchor": "top" if below else "bottom",
-        }
-        shifts: dict[str, float] = {"xshift": _GAP if begins else -_GAP}
-        shifts["yshift"] = float(low - y[spot] + high * below)
+        side, shift = ("left", _GAP) if begins else ("right", -_GAP)
+        style = {"font": theme.halo(color), "align": "left", "xanchor": side, "xshift": shift}
+        style["yanchor"] = "top" if below else "bottom"
+        style["yshift"] = float(low - y[spot] + high * below)
         level = float(up[0] + y[spot] / height * (up[1] - up[0]))
-        style = {"font": theme.halo(color), "align": "left", **anchors, **shifts}
         notes.append(theme.note(float(at[spot]), level, name, **style))
     return notes
 

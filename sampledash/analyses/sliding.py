@@ -144,10 +144,8 @@ def broken(parts: Sequence[str], per_line: int) -> str:
 
 def live(curves: Sequence[Curve], values: Sequence[float], says: str = "") -> str:
     """Return a title: the sentence ``says``, then each curve's name and value in its colour."""
-    parts = [
-        colored(f"<b>{curve.name}</b> {percent(value)}", curve.color)
-        for curve, value in zip(curves, values, strict=True)
-    ]
+    pairs = zip(curves, values, strict=True)
+    parts = [colored(f"<b>{x.name}</b> {percent(value)}", x.color) for x, value in pairs]
     return f"<b>{says}</b><br>{broken(parts, 3)}" if says else broken(parts, 2)
 
 

@@ -272,16 +272,13 @@ def beside(panels: Sequence[Picture]) -> Picture:
         left, top = column * (width + _BETWEEN), 1 - row * first["height"] / plot
         wide = {"domain": [left, left + width], "anchor": f"y{end}"}
         high = {"domain": [max(top - inner / plot, 0), top], "anchor": f"x{end}"}
-        layout |= {
-            f"xaxis{end}": panel_layout["xaxis"] | wide,
-            f"yaxis{end}": panel_layout["yaxis"] | high,
-        }
+        layout[f"xaxis{end}"] = panel_layout["xaxis"] | wide
+        layout[f"yaxis{end}"] = panel_layout["yaxis"] | high
         data += [trace | {"xaxis": f"x{end}", "yaxis": f"y{end}"} for trace in panel["data"]]
         for kind in ("shapes", "annotations"):
             layout[kind] += [mark | _within(mark, end) for mark in panel_layout[kind]]
-        title = note(
-            0, 1, panel_layout["title"]["text"], font=panel_layout["title"]["font"], xanchor="left"
-        )
+        head = panel_layout["title"]
+        title = note(0, 1, head["text"], font=head["font"], xanchor="left")
         title |= {"yanchor": "bottom", "yshift": edge["t"] - 30, "xref": "paper", "yref": "paper"}
         layout["annotations"].append(title | _within(title, end))
     layout["uirevision"] = " ".join(panel["layout"]["uirevision"] for panel in written)

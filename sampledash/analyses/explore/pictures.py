@@ -45,7 +45,9 @@ def expected_curve(result: Result, metric: Metric, *, dark: bool = False) -> the
         colors.append(c.muted)
         line = {"color": c.muted, "width": 1.5}
         data.append(theme.curve(*theme.steps(ranks, heights[-1]), line, "uniform negatives"))
-    axes, place = _axes(ranks, log, top), np.log10 if log else np.asarray
+    axes = {"xaxis": theme.rank_axis(int(ranks[-1]), log=log, most=5)}
+    axes["yaxis"] = theme.percent_axis(top)
+    place = np.log10 if log else np.asarray
     options: dict[str, Any] = {"height": height - 90}
     shapes = []
     if at in ranks:
@@ -69,13 +71,6 @@ def expected_curve(result: Result, metric: Metric, *, dark: bool = False) -> the
     )
 
 
-def _axes(ranks: Ints, log: bool, top: float, most: int = 5) -> dict[str, Any]:
-    return {
-        "xaxis": theme.rank_axis(int(ranks[-1]), log=log, most=most),
-        "yaxis": theme.percent_axis(top),
-    }
-
-
 def family(
     metric: Metric,
     ranks: Ints,
@@ -92,9 +87,10 @@ def family(
     names = [*(f"m = {count(m)}" for m in sizes), "exact"]
     y = [theme.in_percent(values) for values in (*(curves[m] for m in sizes), exact)]
     lines = [*theme.family_lines(len(sizes), dark), theme.exact_line(dark)]
-    layout: dict[str, Any] = {"title": str(metric), "height": height, "dark": dark}
-    layout |= _axes(ranks, log, float(y[-1].max()), most=7)
-    return over_ranks(ranks, y, lines, names, layout["yaxis"]["range"], at=at, **layout)
+    up = theme.percent_axis(float(y[-1].max()))
+    layout: dict[str, Any] = {"title": str(metric), "height": height, "dark": dark, "yaxis": up}
+    layout["xaxis"] = theme.rank_axis(int(ranks[-1]), log=log, most=7)
+    return over_ranks(ranks, y, lines, names, up["range"], at=at, **layout)
 
 
 def over_ranks(

@@ -32,6 +32,7 @@ MOST_TIMES = 20
 TOY = "paper-abc"
 _METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))
 _HEIGHT = 300
+_STRETCHES = "Share of relevant items in stretches of ranks, per recommender."
 _ROW = 17  # height of a system's row in :func:`on_both`, in pixels
 
 
@@ -48,11 +49,7 @@ def _exact(_: Metric, dark: bool) -> theme.Picture:
     drawn = ((x, theme.steps(ranks, theme.in_percent(x(ranks, N)))) for x in _METRICS)
     data = [theme.curve(*at, theme.metric_line(x, dark), str(x)) for x, at in drawn]
     return theme.figure(
-        data,
-        dark=dark,
-        showlegend=True,
-        xaxis=theme.rank_axis(N),
-        yaxis=theme.percent_axis(),
+        data, dark=dark, showlegend=True, xaxis=theme.rank_axis(N), yaxis=theme.percent_axis()
     )
 
 
@@ -95,12 +92,7 @@ FIGURES: Mapping[str, tuple[Callable[..., theme.Picture], Sequence[Metric], str,
     "Figure 2": (_toy, _METRICS, f"{TOY}_{{}}", "{} of 3 systems over m."),
     "Figure 3": (_sampled, _METRICS, "3_{}", "Expected {} over the rank for four m."),
     "Figure 4": (_corrected, _METRICS[1:], "4_{}", "Expected corrected {} over the rank."),
-    "Figure 5": (
-        _ranks,
-        _METRICS[:1],
-        "5",
-        "Share of relevant items in stretches of ranks, per recommender.",
-    ),
+    "Figure 5": (_ranks, _METRICS[:1], "5", _STRETCHES),
 }
 
 

@@ -1,6 +1,7 @@
 """Lesson 9: how many sampled negatives an evaluation for one's own paper needs."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -64,13 +65,8 @@ def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
         says[m] = f"{negatives(m)}: {right} of {len(pairs)} pairs right (above 0)"
     every = 100 * np.array([curve.y for curve in curves])
     low, top = float(every.min()), float(every.max())
-    return sliding.along(
-        grid,
-        curves,
-        says,
-        M,
-        dark=dark,
-        xaxis=theme.rank_axis(m_values[-1], title="m, negatives", most=5),
-        yaxis=theme.percent_axis(top, low=low, title="expected difference"),
-        shapes=[theme.level(0, c.ink, width=1.5, dash="dot")],
-    )
+    level = theme.level(0, c.ink, width=1.5, dash="dot")
+    layout: dict[str, Any] = {"shapes": [level], "dark": dark}
+    layout["xaxis"] = theme.rank_axis(m_values[-1], title="m, negatives", most=5)
+    layout["yaxis"] = theme.percent_axis(top, low=low, title="expected difference")
+    return sliding.along(grid, curves, says, M, **layout)

@@ -65,9 +65,8 @@ def _one(rank: int, revealed: bool, dark: bool) -> theme.Picture:
 
     def marks(places: list[int], symbol: str, color: str, size: int) -> sliding.Trace:
         x, y = [p % ACROSS for p in places], [-(p // ACROSS) for p in places]
-        return sliding.scatter(
-            "markers", x, y, marker={"symbol": symbol, "color": color, "size": size}
-        )
+        marker = {"symbol": symbol, "color": color, "size": size}
+        return sliding.scatter("markers", x, y, marker=marker)
 
     layout: dict[str, Any] = {
         "xaxis": {**bare, "range": [-0.7, ACROSS - 0.3], "visible": False},
@@ -104,13 +103,7 @@ def _all(dark: bool) -> theme.Picture:
     curves = [Curve(name, means[:, i], theme.system_line(i, dark)) for i, name in enumerate(names)]
     says = {m: f"{count(m)} looked at: users still open" for m in m_values}
     says[most] = "all looked at: only hits left"
-    return sliding.along(
-        grid,
-        curves,
-        says,
-        M,
-        dark=dark,
-        prefix="looked at: ",
-        xaxis=theme.rank_axis(m_values[-1], title="looked at for each user", most=5),
-        yaxis=theme.percent_axis(100.0, title="users still open"),
-    )
+    layout: dict[str, Any] = {"prefix": "looked at: ", "dark": dark}
+    layout["xaxis"] = theme.rank_axis(m_values[-1], title="looked at for each user", most=5)
+    layout["yaxis"] = theme.percent_axis(title="users still open")
+    return sliding.along(grid, curves, says, M, **layout)
