@@ -87,9 +87,9 @@ def check(source: Source) -> Question:
     question = Question(source.drawn_by(settings.scheme), metrics, settings.m, options)
     for ranks in question.sets:
         question.protocol.check(ranks, settings.m)
-    most = LIVE if question.fits else M_CAP
+    most = LIVE if question.protocol.anew else M_CAP
     if settings.m > most:
-        what = "this page computes anew" if question.fits else "this page looks at"
+        what = "this page computes anew" if question.protocol.anew else "this page looks at"
         if question.protocol.correction.kind.fitted:
             what = f"this page corrects with {chosen}"
         raise ValueError(
@@ -148,7 +148,7 @@ def say(result: Result, x: int, *, dim: bool = False) -> None:
     word, icon, color = verdict(result, x)
     badge = f":{'gray' if dim else color}-badge[:material/{icon}: {word}] "
     page.say(headline(result, x, system_name), badge, dim=dim)
-    values = len(ladder(result.m_max, q.m, q.protocol)) if q.fits else 0
+    values = len(ladder(result.m_max, q.m, q.protocol)) if q.protocol.anew else 0
     if others := other_metrics(result, x):
         with st.container(key=OTHERS):
             st.markdown(others)

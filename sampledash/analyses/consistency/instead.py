@@ -50,13 +50,6 @@ class Priced:
         errors = self.by_price[budget].errors.dropna()
         return {str(name): rows for name, rows in errors.groupby("design", sort=False)}
 
-    def reached(self, budget: int, design: str, column: str) -> float:
-        """Return how many "instances" or "scores" a design uses, as a mean over the systems.
-
-        ``column`` is one of these two words.
-        """
-        return float(self.by_design(budget)[design][column].mean())
-
 
 def _mean_root(values: Any) -> float:
     return float(np.sqrt((values**2).mean()))
@@ -117,7 +110,7 @@ def sentence(focus: Focus, priced: Priced, m: int) -> str:
     best = min(corrected, key=errors.__getitem__, default=None)
     design = next((name for name in (STOPPED, FULL) if name in errors), "")
     counts = ("instances", "scores") if design else ()
-    reached = [round(priced.reached(m, design, column)) for column in counts] or [0, 0]
+    reached = [round(priced.by_design(m)[design][x].mean()) for x in counts] or [0, 0]
     named = {"sampled": SAMPLED, "exact": design, "corrected": best or ""}
     off = {name: errors.get(used) for name, used in named.items()}
     return say.instead(focus.metric, m, off, best, design == STOPPED, whole, *reached)

@@ -60,11 +60,6 @@ class Question:
         return self.source.key, self.metrics, self.protocol
 
     @property
-    def fits(self) -> bool:
-        """Whether few m are evaluated, because each m needs a fit of the correction or the like."""
-        return self.protocol.anew
-
-    @property
     def shared(self) -> bool:
         """Whether all users of the dashboard may share the results."""
         return self.source.bundled
@@ -265,10 +260,8 @@ class Focus:
         q, (i, j, _) = self.result.question, self.result.truths[self.x][self.pair]
         if q.protocol.correction.by_rank:
             raise ValueError("one list of negatives is for metrics without correction")
-        first, second = (
-            one_list(self.metric, q.sets[x], q.m, ties=q.protocol.ties) for x in (i, j)
-        )
-        return first, second
+        lists = [one_list(self.metric, q.sets[x], q.m, ties=q.protocol.ties) for x in (i, j)]
+        return lists[0], lists[1]
 
     @remembered
     def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:

@@ -122,15 +122,11 @@ def compute_table(
     notes += [*q.table.notes, *cutoff_holds_all(metric, s.n, s.m)]
     notes += [words.say.contradicts(row.name) for row in rows if row.falling is None]
     points = [q.point(i) for i in range(len(rows))]
-    notes += [
-        words.say.not_fitted(row.name, point.contradiction)
-        for row, point in zip(rows, points, strict=True)
-        if point.contradiction
-    ]
-    rows = [
-        row if x.contradiction else row._replace(value=x.value, interval=(x.low, x.high))
-        for row, x in zip(rows, points, strict=True)
-    ]
+    for i, x in enumerate(points):
+        if x.contradiction:
+            notes.append(words.say.not_fitted(rows[i].name, x.contradiction))
+        else:
+            rows[i] = rows[i]._replace(value=x.value, interval=(x.low, x.high))
     free, falling = [row.free for row in rows], [row.falling for row in rows]
     sure, likely = allowed.ahead(free), allowed.ahead(falling)
     best = likely if sure is None else sure

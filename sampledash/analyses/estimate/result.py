@@ -106,12 +106,9 @@ class Question:
         """A copy of these settings for each possible assumption on how m was set (``READINGS``)."""
         if all(len(ranks.readings) == 1 for ranks in self.sets):
             return (self,)
-        return tuple(
-            replace(
-                self, sets=tuple(ranks.readings[place % len(ranks.readings)] for ranks in self.sets)
-            )
-            for place in range(len(READINGS))
-        )
+        places = range(len(READINGS))
+        every = [tuple(x.readings[i % len(x.readings)] for x in self.sets) for i in places]
+        return tuple(replace(self, sets=sets) for sets in every)
 
     @property
     def methods(self) -> list[str]:
@@ -179,10 +176,8 @@ class Question:
             shares = np.cumsum(laws.rank_distribution(ranks, SHAPED))
             return np.asarray(shares[np.minimum(grid, len(shares)) - 1])
 
-        return grid, {
-            ranks.system: self.cached(("below", ranks, n), partial(below, ranks))
-            for ranks in self.sets
-        }
+        shares = {x.system: self.cached(("below", x, n), partial(below, x)) for x in self.sets}
+        return grid, shares
 
     def price(self, ranks: SampledRankSet) -> tuple[Range, Range]:
         """Return two ranges: how many candidates must be scored on average to know the metric.

@@ -28,9 +28,7 @@ from sampledash.types import Progress
 
 #: Menu entry -> text of a recommender with the papers' hyperparameters, which the user can edit.
 OFFERED = {
-    **{
-        f"{x}: {text.split()[0]}": str(parse_recommender(text)) for x, text in OF_THE_PAPERS.items()
-    },
+    **{f"{x}: {y.split()[0]}": str(parse_recommender(y)) for x, y in OF_THE_PAPERS.items()},
     "EASE": str(recommender("EASE")),
     **{name: str(parse_recommender(x)) for name, x in EXPERIMENTS["steck"].recommenders.items()},
     "Random": str(recommender("random")),

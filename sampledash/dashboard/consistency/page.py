@@ -120,7 +120,7 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
     # Frames are the pictures for all steps of the slider. They are left out if each m needs a new
     # fit of the correction, because the fits would take too long.
     known = tuple((x.name, x.question.key, x.question.m) for x in pinned)
-    still = dim or result.question.fits
+    still = dim or result.question.protocol.anew
     of_curve = [] if still else [_follows(focus, before, known, view, dark)]
     answers = result.question.key, result.m, *focus.systems, focus.x, focus.pair, dim
     live.follow(focus, [*of_curve, instead.follows(focus, dark)], answers)
