@@ -51,32 +51,6 @@ def metric_name(metric: str, correction: str = UNCORRECTED) -> str:
     return metric if correction == UNCORRECTED else f"{metric} ({correction})"
 
 
-def sentence(
-    metric: str,
-    drawn: str,
-    systems: Sequence[str],
-    exact: Sequence[float] | Floats,
-    sampled: Sequence[float] | Floats,
-    verdict: Sequence[Mapping[str, Any]],
-    m_max: int,
-) -> str:
-    """Return the verdict on one metric and up to three systems, in at most 25 words.
-
-    ``exact`` and ``sampled`` are the exact and the expected sampled mean metrics of the systems;
-    ``verdict`` has a row per pair of systems, in which ``right_from`` is None if no m up to
-    ``m_max`` shows the true order; ``drawn`` is the text of :func:`drawn_negatives`.
-    """
-    open_ = [row for row in verdict if row["state"] == "undecided"]
-    return say.few_systems(
-        metric,
-        drawn,
-        shown=ranking(systems, sampled),
-        on_all=ranking(systems, exact),
-        undecided=min(open_, key=lambda row: float(row["probability"]), default=None),
-        settled=settled(verdict, m_max),
-    )
-
-
 def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
     """Return a sentence on the m from which sampling shows the true order of all pairs."""
     right = [row["right_from"] for row in verdict if row["state"] != "tied"]
@@ -105,8 +79,8 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
     ]
     if few:
         names = [name(system) for system in findings.systems]
-        means = findings.exact[:, x], findings.sampled[:, x]
-        return sentence(metric, drawn, names, *means, rows, findings.m_max)
+        orders = (ranking(names, means[:, x]) for means in (findings.sampled, findings.exact))
+        return say.few_systems(metric, drawn, *orders, rows, settled(rows, findings.m_max))
     states = dict(Counter(CODES[code] for code in findings.states[x].tolist()))
     last = max(1.0, findings.last_right(x))
     right_from = int(last) if np.isfinite(last) else None

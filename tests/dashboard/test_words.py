@@ -62,9 +62,10 @@ def many(state, *, ahead=False, right_from=970, metric="Recall@10 (BV 0.1)", m_m
 def test_no_verdict_has_more_than_25_words(correction):
     metric = sentences.metric_name("Recall@10", correction)
     for state, m in itertools.product(("wrong", "undecided", "right"), (970, None)):
-        for sampled in ([1, 2, 3], [3, 2, 1]):
-            given = (list("XYZ"), [1, 2, 3], sampled, rows(*[(state, m)] * 3), 20_000)
-            said = sentences.sentence(metric, "100 negatives", *given)
+        pairs = rows(*[(state, m)] * 3)
+        given = "Z > Y > X", pairs, sentences.settled(pairs, 20_000)
+        for shown in ("X > Y > Z", "Z > Y > X"):
+            said = sentences.say.few_systems(metric, "100 negatives", shown, *given)
             assert len(said.split()) <= 25, said
         for ahead in (True, False):
             said = many(state, ahead=ahead, right_from=m, metric=metric, m_max=20_000)
