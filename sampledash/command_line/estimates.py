@@ -17,12 +17,7 @@ from sampledash.comparison.means import step_of
 from sampledash.correction import parse_correction
 from sampledash.estimation.rank_distribution import LEARNED, SHAPED
 from sampledash.metrics import Metric
-from sampledash.readers.files import (
-    open_sources,
-    read_rank_sets,
-    read_sampled_ranks,
-    samples_of_corpus,
-)
+from sampledash.readers import files as readers
 from sampledash.readers.printed_table import read_tables
 from sampledash.readers.upload_limits import check_utf8, kind_of, load
 from sampledash.report import estimates as words
@@ -63,11 +58,11 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
     if args.odds is not None:
         raise ValueError("--odds is for a vector: sampled ranks are of uniform negatives")
     sources, names = zip(*(opened(path) for path in args.files), strict=True)
-    files = open_sources(sources, name=names)
+    files = readers.open_sources(sources, name=names)
     if args.sample_of is None:
-        sets = read_sampled_ranks(files, n=args.n, m=args.m, scheme=args.scheme)
+        sets = readers.read_sampled_ranks(files, n=args.n, m=args.m, scheme=args.scheme)
     else:
-        sets = samples_of_corpus(files, n=args.sample_of, candidates=_tested(args))
+        sets = readers.samples_of_corpus(files, n=args.sample_of, candidates=_tested(args))
     sets = [ranks.with_ties(args.ties) for ranks in sets]
     method = args.correction or LEARNED[SHAPED].label
     estimates, pairs, sentences, methods = [], [], list[str](), list[str]()
@@ -166,7 +161,7 @@ def audit(args: argparse.Namespace, progress: Progress) -> Answer:
         raise ValueError("--metric needs true ranks: give --ranks too")
     if metrics:
         file, name = opened(args.ranks)
-        sets = read_rank_sets(file, name=name)
+        sets = readers.read_rank_sets(file, name=name)
         parts = [result.effect(metric, sets, args.scheme) for metric in metrics]
         both = list(zip(metrics, parts, strict=True))
         sentences += [effects(result, metric, part, args.scheme) for metric, part in both]

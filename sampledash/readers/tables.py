@@ -163,18 +163,13 @@ def arrow_frame(
     if numeric and any(x in data and b"0" + x in data for x in (b"x", b"X")):
         return None  # pyarrow accepts hexadecimal numbers such as 0x1F, which the readers refuse
     quotes = quoted and b'"' in data
-    read = arrow_csv.ReadOptions(
-        column_names=[str(name) for name in holds], skip_rows=skip, block_size=_BLOCK
-    )
+    names = list(map(str, holds))
+    read = arrow_csv.ReadOptions(column_names=names, skip_rows=skip, block_size=_BLOCK)
     parse = arrow_csv.ParseOptions(
         delimiter=delimiter, quote_char='"' if quotes else False, newlines_in_values=quotes
     )
-    convert = arrow_csv.ConvertOptions(
-        include_columns=list(wanted),
-        column_types=wanted,
-        null_values=[""],
-        strings_can_be_null=True,
-    )
+    blank = {"null_values": [""], "strings_can_be_null": True}
+    convert = arrow_csv.ConvertOptions(include_columns=[*wanted], column_types=wanted, **blank)
     pool = pa.system_memory_pool()  # this pool returns freed memory to the operating system
     pieces: dict[str, list[Any]] = {name: [] for name in wanted}
     try:

@@ -532,9 +532,8 @@ def ranks_table(table: Table, name: str) -> Table:
         raise ReadError(f"{name}: counts do not keep column {lost!r}; leave it out")
     import ibis
 
-    columns = {
-        role: table[roles[role]] for role in (*_HISTOGRAM, "count", "instance") if role in roles
-    }
+    wanted = (*_HISTOGRAM, "count", "instance")
+    columns = {role: table[roles[role]] for role in wanted if role in roles}
     columns["system"] = _text(columns.get("system", ibis.literal(stem_of(name))))
     return table.select(**columns)
 

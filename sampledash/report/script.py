@@ -6,7 +6,6 @@ The templates are ``script.py.jinja`` and ``exact_script.py.jinja``.
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -28,14 +27,19 @@ def python_script(findings: Pairs) -> str:
     and the verdict. It reads files from the folder in which it runs. The names of systems cannot
     inject code: they occur only in ``findings.python``, where they are quoted.
     """
-    options = _options(findings.protocol)
+    protocol = findings.protocol
+    # The scheme, and the other options if they differ from their default.
+    default = Protocol.of({"scheme": protocol.scheme})
+    fields = ("odds", "fit_scheme", "ties", "weighting")
+    changed = [name for name in fields if getattr(protocol, name) != getattr(default, name)]
+    options = {name: getattr(protocol, name) for name in ("scheme", *changed)}
     reading = {name: options[name] for name in ("ties", "weighting") if name in options}
     return template(_HERE / "script.py.jinja").render(
         version=sampledash.__version__,
         f=findings,
         options=options,
         reading="".join(f", {name}={value!r}" for name, value in reading.items()),
-        correction=_correction(findings.protocol.correction),
+        correction=_correction(protocol.correction),
         scatter=bool(np.isfinite(findings.std).all()),
         m_values=_m_values(findings),
     )
@@ -46,14 +50,6 @@ def exact_script(source: str, python: str, metrics: Sequence[Metric]) -> str:
     return template(_HERE / "exact_script.py.jinja").render(
         version=sampledash.__version__, source=source, python=python, metrics=metrics
     )
-
-
-def _options(protocol: Protocol) -> dict[str, Any]:
-    """Return the sampling scheme, and the other options if they differ from their default."""
-    default = Protocol.of({"scheme": protocol.scheme})
-    fields = ("odds", "fit_scheme", "ties", "weighting")
-    changed = [name for name in fields if getattr(protocol, name) != getattr(default, name)]
-    return {name: getattr(protocol, name) for name in ("scheme", *changed)}
 
 
 def _correction(recipe: Correction) -> str:
