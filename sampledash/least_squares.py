@@ -155,11 +155,7 @@ class Nodes:
 
 
 def nodes(
-    metric: Metric,
-    sampling: Sampling,
-    position: int,
-    prior: Floats | None = None,
-    gamma: float = 1.0,
+    metric: Metric, sampling: Sampling, position: int, prior: Floats | None, gamma: float = 1.0
 ) -> Nodes:
     """Return the true ranks to sum over, and the metric of the ``position``-th relevant item.
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -213,11 +214,7 @@ def _only(args: argparse.Namespace) -> str:
 
 
 def _kept(
-    engine: object,
-    table: warehouse.Table,
-    args: argparse.Namespace,
-    name: str,
-    sentences: list[str],
+    engine: Any, table: warehouse.Table, args: argparse.Namespace, name: str, sentences: list[str]
 ) -> Answer:
     """Return the rows of a database table, or write them if the output is a Parquet file."""
     if args.output is not None and args.output.endswith(".parquet"):

@@ -210,15 +210,13 @@ def _metrics() -> Values:
     ranks = np.arange(1, 101)
     same = (("RR", "AP"), ("HitRate@10", "Recall@10"))
     pairs = [(parse_metric(a)(ranks, 100), parse_metric(b)(ranks, 100)) for a, b in same]
+    tails = [float(np.ptp(metric([_N // 2, _N], _N))) for metric in (ap, ndcg, recall)]
     return {
         "equal": (x := max(_most(a - b) for a, b in pairs), x == 0),
         "twice": (x := float(ap(1, _N) / ap(2, _N)), x == 2),
         "gain": (x := float(ndcg(1, _N) / ndcg(2, _N)), round(x, 2) == 1.58),
         "step": (x := step - first, abs(x) < 1e-12),
-        "tail": (
-            x := max(float(np.ptp(y([_N // 2, _N], _N))) for y in (ap, ndcg, recall)),
-            x < 0.01,
-        ),
+        "tail": (x := max(tails), x < 0.01),
     }
 
 

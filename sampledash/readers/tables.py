@@ -140,12 +140,7 @@ def headers_of(data: bytes, kind: FileKind) -> list[str]:
 
 
 def arrow_frame(
-    data: bytes,
-    delimiter: str,
-    holds: Mapping[Any, Holds | None],
-    *,
-    skip: int = 0,
-    quoted: bool = True,
+    data: bytes, delimiter: str, holds: Mapping[Any, Holds | None], *, skip: int = 0, quoted: bool
 ) -> pd.DataFrame | None:
     """Parse text with pyarrow, which is several times as fast as pandas.
 

@@ -121,7 +121,7 @@ def test_the_cutoff_of_a_later_item_is_nearer(position: int, k: int, scheme: str
     # The item at ``position`` is within k if at most k - position irrelevant items are above it.
     # For 2,000 ranks quadrature is used; its intervals must end at k - position items above.
     n, m, gamma = 2000, 60, 0.01
-    at = nodes(sd.metric("recall", k=k), sd.Sampling(n, m, scheme), position, gamma=gamma)
+    at = nodes(sd.metric("recall", k=k), sd.Sampling(n, m, scheme), position, None, gamma)
     law, target = oracles.dense_law(n, m, scheme), oracles.dense_target("recall", k, n, position)
     exact = oracles.dense_bias_variance(law, target, gamma, None)
     assert bias_variance(at, gamma) == pytest.approx(exact, abs=1e-9)
