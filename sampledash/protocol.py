@@ -168,8 +168,10 @@ class Protocol:
         if self.design.weighted and counts.mass is not None:
             return counts.mass, 1 - counts.mass
         if self.design.weighted and counts.classes is not None:
+            # If all negatives of an instance have weight 0, they are equally likely.
+            weight = counts.classes[:, by_weight.WEIGHT] + 1e-200
             high, tied, whole = (
-                (counts.classes[:, part] * counts.classes[:, by_weight.WEIGHT]).sum(axis=1)
+                (counts.classes[:, part] * weight).sum(axis=1)
                 for part in (by_weight.ABOVE, by_weight.TIED, by_weight.NEGATIVES)
             )
             beyond = np.asarray(counts.above if above is None else above) - counts.above
