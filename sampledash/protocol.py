@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 
-from sampledash import by_weight, checks, rank_counts, rank_sets
+from sampledash import by_weight, checks, rank_counts, rank_sets, sampling
 from sampledash.correction import Correction, as_correction, vector
 from sampledash.metrics import Metric
 from sampledash.quadrature import SIZE, mean_nodes, reach
@@ -169,8 +169,10 @@ class Protocol:
         if self.design.weighted and counts.mass is not None:
             return counts.mass, 1 - counts.mass
         if self.design.weighted and counts.classes is not None:
+            # If all negatives of an instance have weight 0, they are equally likely.
+            weight = counts.classes[:, by_weight.WEIGHT] + 1e-200
             high, tied, whole = (
-                (counts.classes[:, part] * counts.classes[:, by_weight.WEIGHT]).sum(axis=1)
+                (counts.classes[:, part] * weight).sum(axis=1)
                 for part in (by_weight.ABOVE, by_weight.TIED, by_weight.NEGATIVES)
             )
             beyond = np.asarray(counts.above if above is None else above) - counts.above
@@ -271,6 +273,7 @@ class Protocol:
         if metric.of_others and len(counts.positions) > 1:
             advice = "take AUC or Recall, or give each item an instance of its own"
             raise ValueError(f"{metric} is not available here for several relevant items: {advice}")
+        sampling.check_metric(metric, self.scheme)
         return vector(self.correction, metric, self._fitted(counts, m, position), position)[0]
 
     def law_key(self, counts: RankCounts, m: int) -> object:

@@ -127,3 +127,12 @@ def test_classes_have_the_weight_of_their_items():
             classes = np.stack([above @ parts, 0 * every, every, weights])[None]
             laws.append(law(classes, m)[0])
         np.testing.assert_allclose(*laws, atol=5e-5)
+
+
+def test_negatives_are_equally_likely_if_all_have_weight_0():
+    # The first user's item has all the weight; one of her three negatives is above it.
+    ranks = sd.ranks_from_scores([[2.0, 3, 1, 0], [1, 2, 5, 0]], [0, 0], weights=[1, 0, 0, 0])
+    for scheme in ("popularity", "popularity-without-replacement"):
+        assert sd.expected_mean("Recall@1", ranks, 1, scheme=scheme) == pytest.approx(
+            (2 / 3 + 1 / 3) / 2, abs=1e-5
+        )

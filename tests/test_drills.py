@@ -338,6 +338,10 @@ def test_a_design_refuses_what_its_ranks_do_not_tell() -> None:
             lambda name=name: sd.expected(name, 3, sd.Sampling(N, M, "dropped")),
             lambda name=name: sd.expected_mean(name, sets[0], M, **options),
             lambda name=name: sd.correction("CLS").fit(name, sd.Sampling(N, M, "dropped")),
+            lambda name=name: sd.std_of_mean(name, sd.RankSet("A", A, N), M, **options),
+            lambda name=name: sd.probability_of_order(
+                name, [sd.RankSet("A", A, N), sd.RankSet("B", (1, 1, 1, 2), N)], M, **options
+            ),
         ):
             with pytest.raises(ValueError, match="which varies if they are drawn with replacement"):
                 call()

@@ -43,7 +43,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash import checks
-from sampledash.comparison.chance import chance_above, normal_chances, pair_chances
+from sampledash.comparison.chance import SURE, chance_above, normal_chances, pair_chances
 from sampledash.comparison.means import exact_means, step_of
 from sampledash.comparison.order import TIED, pair_table, true_pairs
 from sampledash.comparison.run_distribution import lattice
@@ -63,7 +63,6 @@ FULL, STOPPED = "full ranking of fewer instances", "stop when decided"
 # In the sum over the number of drawn instances whose difference is not 0 (``_surplus_chance``),
 # numbers with a smaller probability than this are left out.
 _NOTHING = 1e-13
-_REACH = 8.0  # the sign of a difference of more than this many standard errors is certain
 _SUBSETS = 20_000  # all possible samples of instances are enumerated if there are at most this many
 # The normal distribution is used if more than this many instances are drawn, and more than this
 # many instances are not drawn.
@@ -272,8 +271,8 @@ class _Sample:
             gains = [(difference + self.off[i], self.counts[i]), (-self.off[j], self.counts[j])]
         whole = not any(np.any(counts % 1) for _, counts in gains)
         # ``_chance_of_subsets`` needs whole numbers of instances. The normal distribution suffices
-        # if the difference is more than _REACH standard errors from 0: its sign is then certain.
-        if whole and abs(difference) < _REACH * error:
+        # if the difference is more than SURE standard errors from 0: its sign is then certain.
+        if whole and abs(difference) < SURE * error:
             return _chance_of_subsets(gains, share, difference, error)
         return float(normal_chances(difference, error))
 
@@ -299,7 +298,7 @@ def _chance_of_subsets(
         if len(gains) == 1 and len(sizes) == 1:
             up, down = (float(counts[sign * values > 0].sum()) for sign in (1, -1))
             return _surplus_chance(up, down, total, drawn)
-        if len(gains) == 1 and comb(total, drawn) <= _SUBSETS:
+        if len(gains) == 1 and total <= _SUBSETS >= comb(total, drawn):
             chosen = np.array(list(combinations(np.repeat(values, counts.astype(int)), drawn)))
             return float(np.mean(chosen.mean(axis=1) > TIED))
         # If all values are multiples of one unit, ties are frequent, and the normal distribution

@@ -437,3 +437,22 @@ def test_a_rare_value_that_dwarfs_all_others() -> None:
     """Chances are right if a rare metric value is 1,000 times as large as all other values."""
     drawn = cells(Case("rare", POPULARITY, 40), "CLS", 40_000)
     assert [abs(cell.z) <= 4 for cell in drawn if cell.metric in ("AP", "RR")] == [True, True]
+
+
+@pytest.mark.parametrize("instances", [1, 29, 30, 500])
+@pytest.mark.parametrize("metric", ["RR", "NDCG"])
+def test_a_clear_but_lopsided_order_is_not_certain(metric: str, instances: int) -> None:
+    # Only the last instance differs: it ties if neither of its two negatives is above, of which 279
+    # of 300 are. The expected difference is nine to ten standard deviations from 0.
+    scores = np.tile(np.arange(301.0, 0.0, -1.0), (2, instances, 1))
+    scores[1, -1, 0] = 21.5
+    relevant = np.zeros(instances, int)
+    sets = [
+        sd.ranks_from_scores(x, relevant, system=name) for x, name in zip(scores, "AB", strict=True)
+    ]
+    true = float(1 - Fraction(21 * 20, 300 * 299))
+    row = sd.probability_of_order(metric, sets, 2).iloc[0]
+    assert (row.better, row.probability) == ("A", pytest.approx(true, abs=1e-6))
+    overlaps = sd.overlaps(sets, scores, relevant)
+    row = sd.probability_if_shared(metric, sets, 2, overlaps=overlaps).iloc[0]
+    assert row.low == row.high == pytest.approx(true, abs=1e-6)
