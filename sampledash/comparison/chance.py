@@ -91,8 +91,9 @@ def probability_of_order(
       negligible. Otherwise the characteristic function is inverted, and occurrences of a rare value
       much larger than all others are counted separately.
     * Several relevant items. Below 30 instances or up to 200 relevant items, 20,000 runs are
-      simulated (fewer if a run takes long). Otherwise the mean is taken as normal, with the exact
-      mean and variance.
+      simulated (fewer if a run takes long); up to 2,000 relevant items also if one of them can
+      change the mean by more than 0.4 standard deviations. Otherwise the mean is taken as normal,
+      with the exact mean and variance.
     """
     check_sets(sets)
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
@@ -132,19 +133,21 @@ def pair_chances(
     unknown = [x for x in range(len(metrics)) if any(laws[x] is None for laws in exact)]
     means, variances = moments or np.full((2, len(sets), len(metrics)), np.nan)
     if unknown and moments is None:
-        chosen = [metrics[x] for x in unknown]
         known = known and [moment[:, unknown] for moment in known]
-        both = moments_of_means(chosen, sets, m, protocol, known)
+        both = moments_of_means([metrics[x] for x in unknown], sets, m, protocol, known)
         means[:, unknown], variances[:, unknown] = both
     deviations = np.sqrt(variances)
     chances = []
     for x in range(len(metrics)):
         i, j, truth = np.array(pairs[x]).T
-        chance = _chances_among([laws[x] for laws in exact])[i, j]
+        laws, column = [row[x] for row in exact], [row[x] for row in runs]
+        for s, run in enumerate(column):
+            if laws[s] is None and run.lopsided(deviations[s, x]):
+                (laws[s],) = exact_laws([run], s, simulate=True)
+        chance = _chances_among(laws)[i, j]
         left = np.flatnonzero(np.isnan(chance) & (truth != 0))
         if len(left):
-            some = [row[x] for row in runs], i[left], j[left]
-            chance[left] = _chances_of_sums(*some, means[:, x], deviations[:, x])
+            chance[left] = _chances_of_sums(column, i[left], j[left], means[:, x], deviations[:, x])
         chances.append(np.where(truth == 0, np.nan, chance).tolist())
     return chances
 
@@ -430,8 +433,7 @@ def inverted(
         gone = faint & (both[1] < np.sqrt(_FAINT)) | (end == ends[-1])
         for tapered in (False, True):
             now = left[gone & (faint != tapered)]
-            pairs = first[now], second[now], shift[now]
-            chances[now] = _square_wave(phi, *pairs, base, tapered=tapered)
+            chances[now] = _square_wave(phi, first[now], second[now], shift[now], base, tapered)
         left = left[~gone]
         if not len(left):
             break
@@ -439,7 +441,7 @@ def inverted(
 
 
 def _square_wave(
-    phi: Complex, first: Ints, second: Ints, shift: Floats, base: float, *, tapered: bool
+    phi: Complex, first: Ints, second: Ints, shift: Floats, base: float, tapered: bool
 ) -> Floats:
     """Return P(sum ``first`` > sum ``second`` + shift) by the Fourier series of a square wave.
 
@@ -459,8 +461,7 @@ def _square_wave(
     chances = np.empty(len(first))
     for rows in blocks(len(first), _BLOCK, len(k)):
         pair = phi[first[rows]] * phi[second[rows]].conj()
-        if np.any(shift[rows]):
-            pair *= np.exp(-1j * np.multiply.outer(shift[rows], base * (2 * k + 1)))
+        pair *= np.exp(-1j * np.multiply.outer(shift[rows], base * (2 * k + 1)))
         chances[rows] = 0.5 + pair.imag @ step - 0.5 * np.maximum(pair.real @ hump, 0.0)
     return chances
 
@@ -469,8 +470,7 @@ def power_product(values: Complex, counts: Ints) -> Complex:
     """Return the product of the rows of ``values``, each to the power of its count."""
     result = np.ones(values.shape[1], dtype=np.complex128)
     while np.any(counts > 0):
-        if not np.all(counts > 0):
-            values, counts = values[counts > 0], counts[counts > 0]
+        values, counts = values[counts > 0], counts[counts > 0]
         odd = counts % 2 == 1
         result *= np.multiply.reduce(values if np.all(odd) else values[odd], axis=0)
         if np.all(counts == 1):

@@ -54,6 +54,9 @@ RUNS = 20_000  # number of runs that are simulated if no other method applies
 # Number of draws that take about half a second. If RUNS runs need more than twice as many draws,
 # fewer runs are simulated.
 DRAWS = 4_000_000
+# Up to SIMULATED relevant items, runs are simulated if one item can change the mean by more than
+# _LOPSIDED standard deviations. The mean is then not normal.
+_LOPSIDED, SIMULATED = 0.4, 2_000
 # ``largest_term`` returns NaN if there are more than _LAWS distinct relevant items, and the number
 # of items times the number of their possible values exceeds _WORK.
 _LAWS, _WORK = 500, 300_000
@@ -218,16 +221,20 @@ class Run:
             span = max(float(vector.max()), 1.0) - min(float(vector.min()), 0.0)
         return span * float(self.weights[atoms.position == 1].max())
 
-    @property
-    def few(self) -> bool:
-        """Whether there are few enough instances to compute the distribution of hits exactly."""
-        return self.ranks.n_instances <= _MOST
+    def lopsided(self, deviation: float) -> bool:
+        """Whether runs should be simulated, because the mean is neither a sum nor normal.
+
+        ``deviation`` is the standard deviation of the mean, or of the difference of two means.
+        """
+        uneven = float(self.weights.max()) > _LOPSIDED * deviation
+        rows, most = float(np.sum(self.ranks.counts)), SIMULATED if uneven else DRAWS / RUNS
+        return rows <= most and not (self.is_sum or self.hits)
 
     @property
     def counts_items(self) -> bool:
         """Whether there are few instances, each with one relevant item, which hits or misses."""
-        single = self.few and self.whole and self.ranks.max_relevant == 1
-        return single and self._levels(1) is not None
+        few = self.ranks.n_instances <= _MOST and self.ranks.max_relevant == 1
+        return few and self.whole and self._levels(1) is not None
 
     @cached_property
     def hits(self) -> list[Hits] | None:
@@ -295,7 +302,7 @@ class Run:
         None if an item can add a third value, if there are too many instances or values, or if the
         values are not multiples of one unit.
         """
-        hits = self.hits if self.few else None
+        hits = self.hits if self.ranks.n_instances <= _MOST else None
         common = None if hits is None else lattice([np.diff(part.values) for part in hits])
         if hits is None or common is None:
             return None
@@ -406,10 +413,11 @@ def law_of_mean(run: Run, stream: int = 0) -> Law | None:
     return law
 
 
-def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
+def exact_laws(runs: Sequence[Run], stream: int, *, simulate: bool = False) -> list[Law | None]:
     """Return the distribution of each run's mean, or None where this would take too long.
 
-    The runs are of one system, and each is evaluated by another metric.
+    The runs are of one system, and each is evaluated by another metric. With ``simulate``, means
+    that are no sums are simulated however long this takes.
     """
     ranks, protocol = runs[0].ranks, runs[0].protocol
     laws = [run.law_of_hits() for run in runs]
@@ -423,7 +431,7 @@ def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
         elif laws[x] is None and not run.is_sum:
             left.append(x)
     rows = float(np.sum(ranks.counts))
-    if left and (few or rows * RUNS <= DRAWS):
+    if left and (simulate or few or rows * RUNS <= DRAWS):
         rng = np.random.default_rng([0, stream])
         number = int(np.clip(2 * DRAWS / rows, RUNS // 10, RUNS))
         chosen = [runs[x].metric for x in left]
@@ -540,8 +548,6 @@ def _sum_of(laws: Floats) -> _Counts:
 
 def _trimmed(first: int, mass: Floats) -> _Counts:
     """Return a distribution without negligible probabilities at both ends."""
-    if len(mass) < 64:
-        return _Counts(first, mass)
     weighs = np.flatnonzero(mass > _WEIGHTLESS)
     return _Counts(first + int(weighs[0]), mass[weighs[0] : weighs[-1] + 1])
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Unpack
 
 import numpy as np
@@ -12,7 +12,7 @@ from sampledash import checks, simulation
 from sampledash.comparison.chance import by_lumps, chance_above, common_step, normal_chances
 from sampledash.comparison.means import exact_values
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
-from sampledash.comparison.run_distribution import DRAWS, FEW, RUNS, Run
+from sampledash.comparison.run_distribution import FEW, RUNS, SIMULATED, Run
 from sampledash.comparison.scatter import atom_moments, pair_covariances
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by
@@ -136,7 +136,7 @@ class Sampled:
     def drawable(self) -> bool:
         """Whether runs can be simulated quickly: counts are whole, and there are few instances."""
         rows = float(np.sum(self.run.ranks.counts))
-        return self.run.whole and (self.size < FEW or rows * RUNS <= DRAWS)
+        return self.run.whole and (self.size < FEW or rows <= SIMULATED)
 
 
 def sampled_values(
@@ -211,7 +211,8 @@ def probability_if_redrawn(
       only hit or miss. The error is usually below 0.001. Occurrences of a rare value much larger
       than all others are counted separately.
     * For other metrics of several relevant items (NDCG, AP), seeded runs are simulated as above, up
-      to 200 relevant items in total.
+      to 200 relevant items in total; up to 2,000 if one of them can change the difference by more
+      than 0.4 of its standard deviation.
     * Otherwise the normal distribution with the mean and variance of the redrawn difference is
       used. Its error decreases with the square root of the number of instances: it is at most 0.02
       for 150 instances with 300 relevant items, of which 1 % hit or 1 % miss, and 0.006 for 400
@@ -227,18 +228,16 @@ def probability_if_redrawn(
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
     pairs = true_order(metric, sets, protocol)
     values = sampled_values(metric, sets, m, protocol)
-    simulated: dict[int, Floats] = {}
+    simulated = cache(lambda x: _runs(values[x], x))
 
     def chance(i: int, j: int) -> float:
         first, second = values[i], values[j]
         largest = np.max([first.largest_move, second.largest_move])
-        few = min(first.size, second.size) < FEW and first.run.whole and second.run.whole
-        if few or (np.isnan(largest) and first.drawable and second.drawable):
-            for x in (i, j):
-                if x not in simulated:
-                    simulated[x] = _runs(values[x], x)
-            return float(np.mean(simulated[i] - simulated[j] > TIED))
         deviation = float(np.sqrt(spread_if_redrawn(first, second)))
+        few = min(first.size, second.size) < FEW and first.run.whole and second.run.whole
+        uneven = any(x.run.lopsided(deviation) for x in (first, second))
+        if few or (uneven and first.drawable and second.drawable):
+            return float(np.mean(simulated(i) - simulated(j) > TIED))
         step = common_step(first.run.half_unit, second.run.half_unit)
         difference = first.average - second.average
         alike = deviation > 0 and all(np.ptp(x.weights) == 0 for x in (first, second))

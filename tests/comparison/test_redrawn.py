@@ -202,3 +202,25 @@ def test_a_clear_order_is_shown_whatever_the_number_of_instances(instances: int)
     chance = probability_if_redrawn("AUC", sets, m)["probability"].item()
     assert share > 0.99
     assert abs(chance - share) <= 4 * np.sqrt(max(share * (1 - share), 1 / runs) / runs)
+
+
+@pytest.mark.parametrize("metric", ["NDCG@10", "AP"])
+def test_one_instance_of_many_decides(metric: str) -> None:
+    # Of 120 instances with two relevant items, only the last differs, with a chance of 39.7 in
+    # 1,000: 2 of 998 negatives are above its second item, and 20 of 998 are drawn.
+    users, top = np.repeat(np.arange(120), 2), [1, 2] * 119
+    sets = [sd.RankSet(x, [*top, 1, r], 1_000, instances=users) for x, r in (("A", 2), ("B", 4))]
+    one = 1 - 978 * 977 / (998 * 997)
+    row = sd.probability_of_order(metric, sets, 20).iloc[0]
+    assert (row.better, row.probability) == ("A", pytest.approx(one, abs=0.006))
+    row = probability_if_redrawn(metric, sets, 20).iloc[0]
+    assert row.probability == pytest.approx(1 - (1 - one / 120) ** 120, abs=0.006)
+    row = sd.probability_if_shared(metric, sets, 20).iloc[0]
+    assert row.low <= one <= row.high
+
+
+def test_bounds_allow_for_the_error_of_simulated_runs() -> None:
+    # Each of B's two instances misses its second item with chance 1/2; A hits everything.
+    sets = [sd.RankSet(x, [1, r, 1, r], 4, instances=[*"aabb"]) for x, r in (("A", 2), ("B", 3))]
+    row = sd.probability_if_shared("AP", sets, 1).iloc[0]
+    assert row.low <= 0.75 <= row.high < row.low + 0.05

@@ -177,7 +177,8 @@ def test_many_instances_by_the_covariances_of_each(seed: int, monkeypatch) -> No
     step = runs[0].half_unit if np.isclose(runs[0].half_unit, runs[1].half_unit) else 0.0
     move = max(run.largest_term(by_draw=False) for run in runs)
     chance = norm.cdf((difference - step) / np.sqrt(spread))
-    off = np.nan_to_num(0.2 * move / np.sqrt(spread))
+    # If the effect of a sampled value is unknown, it is at most the instance's share of the mean.
+    off = 0.2 * np.nan_to_num(move, nan=share.max() / (share @ counts)) / np.sqrt(spread)
     low, high = max((chance - off).min(), 0.0), min((chance + off).max(), 1.0)
     assert (row.low, row.high) == pytest.approx((low, high), abs=1e-9)
     assert low - 0.02 <= default.low <= low + 1e-12
