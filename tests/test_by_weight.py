@@ -130,9 +130,7 @@ def test_classes_have_the_weight_of_their_items():
 
 
 def test_negatives_are_equally_likely_if_all_have_weight_0():
-    # The first user's item has all the weight; one of her three negatives is above it.
+    # The relevant item has all the weight. One and two of three negatives are above it.
     ranks = sd.ranks_from_scores([[2.0, 3, 1, 0], [1, 2, 5, 0]], [0, 0], weights=[1, 0, 0, 0])
     for scheme in ("popularity", "popularity-without-replacement"):
-        assert sd.expected_mean("Recall@1", ranks, 1, scheme=scheme) == pytest.approx(
-            (2 / 3 + 1 / 3) / 2, abs=1e-5
-        )
+        assert abs(sd.expected_mean("Recall@1", ranks, 1, scheme=scheme) - 0.5) < 1e-5

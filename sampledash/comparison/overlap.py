@@ -14,7 +14,7 @@ distribution of s and t, and thereby of the two sampled values of the instance.
 Tied items have independent random orders under the two systems. Of the items that are tied with the
 relevant item, u come above it, where u = 0, 1, ... have equal chances. A Gauss rule approximates
 the mean over u. Given u for each system, o is replaced by its mean, which changed no chance by more
-than 0.0005 in 80 random pairs, but with fewer than ten candidates by up to 0.01.
+than 0.0005 in 80 random pairs, but with up to seven candidates by up to 0.03.
 """
 
 from __future__ import annotations

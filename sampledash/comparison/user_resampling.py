@@ -231,17 +231,19 @@ def probability_if_redrawn(
     simulated = cache(lambda x: _runs(values[x], x))
 
     def chance(i: int, j: int) -> float:
-        first, second = values[i], values[j]
+        first, second = both = values[i], values[j]
         largest = np.max([first.largest_move, second.largest_move])
         deviation = float(np.sqrt(spread_if_redrawn(first, second)))
         few = min(first.size, second.size) < FEW and first.run.whole and second.run.whole
-        uneven = any(x.run.lopsided(deviation) for x in (first, second))
+        uneven = any(x.run.lopsided(deviation) for x in both)
         if few or (uneven and first.drawable and second.drawable):
             return float(np.mean(simulated(i) - simulated(j) > TIED))
         step = common_step(first.run.half_unit, second.run.half_unit)
         difference = first.average - second.average
-        alike = deviation > 0 and all(np.ptp(x.weights) == 0 for x in (first, second))
-        if alike and largest > _ROUGH * deviation:
+        # Redrawn instances of equal weight are 30 or more independent terms with one distribution.
+        # Their mean is within 8 standard deviations: otherwise the order is certain.
+        near = abs(difference) < 8 * deviation and max(np.ptp(x.weights) for x in both) == 0
+        if near and largest > _ROUGH * deviation:
             return _inverted(first, second, deviation, step)
         return float(normal_chances(difference, deviation, step))
 

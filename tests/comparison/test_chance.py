@@ -446,10 +446,8 @@ def test_a_clear_but_lopsided_order_is_not_certain(metric: str, instances: int) 
     # of 300 are. The expected difference is nine to ten standard deviations from 0.
     scores = np.tile(np.arange(301.0, 0.0, -1.0), (2, instances, 1))
     scores[1, -1, 0] = 21.5
-    relevant = np.zeros(instances, int)
-    sets = [
-        sd.ranks_from_scores(x, relevant, system=name) for x, name in zip(scores, "AB", strict=True)
-    ]
+    relevant, names = np.zeros(instances, int), iter("AB")
+    sets = [sd.ranks_from_scores(x, relevant, system=next(names)) for x in scores]
     true = float(1 - Fraction(21 * 20, 300 * 299))
     row = sd.probability_of_order(metric, sets, 2).iloc[0]
     assert (row.better, row.probability) == ("A", pytest.approx(true, abs=1e-6))

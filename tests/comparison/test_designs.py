@@ -228,8 +228,7 @@ def test_interval_of_a_sample_is_that_of_an_enlarged_one(seed: int) -> None:
 
 @pytest.mark.parametrize("metric", ["Recall@10", "NDCG@10"])
 def test_a_sample_may_leave_out_the_only_difference(metric: str) -> None:
-    # One instance of 60 differs, and 59 are drawn: it is left out with the chance 1/60.
-    users = [f"u{i}" for i in range(60)]
+    users = [f"u{i}" for i in range(60)]  # one differs, and 59 are drawn
     sets = [sd.RankSet(x, [r] + [1] * 59, 1_000, instances=users) for x, r in (("A", 1), ("B", 50))]
     orders = sd.designs(metric, sets, 990, corrections=["uncorrected"]).orders
     full = orders[orders.design.str.startswith("full")].iloc[0]
