@@ -255,11 +255,11 @@ def _transform(runs: Sequence[Run]) -> Callable[[Floats], Complex]:
             sums.setdefault((key, weight), []).append((i, run.atoms[weights == weight]))
     for (_, weight), members in sums.items():
         joined, places = distinct_over_systems([atoms for _, atoms in members])
-        counts = np.zeros((len(members), len(joined)), dtype=np.int64)
-        for row, (_, atoms), at in zip(counts, members, places, strict=True):
-            np.add.at(row, at, atoms.count.astype(np.int64))
+        several = zip(members, places, strict=True)
+        counts = np.array([np.bincount(at, x.count, len(joined)) for (_, x), at in several])
         first, *_ = owners = [i for i, _ in members]
-        groups.append((weight, owners, counts, [*runs[first].value_laws(joined)]))
+        laws = [*runs[first].value_laws(joined)]
+        groups.append((weight, owners, counts.astype(np.int64), laws))
 
     def transform(frequencies: Floats) -> Complex:
         product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)

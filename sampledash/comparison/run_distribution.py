@@ -378,19 +378,15 @@ class Run:
         If instances have several relevant items, each item must hit or miss, and all instances must
         have equal weights.
         """
-        if not self.is_sum:
-            waves = np.empty((len(order), len(frequencies)), dtype=np.complex128)
-            for part in self.hits or ():
-                # ``part.values`` are contributions to the mean. Undo the division by n_instances.
-                values = part.values * self.ranks.n_instances
-                waves[part.instances] = part.law @ waves_of(values, frequencies)
-            return waves[order]
-        atoms, at = self._instances(order)
-        waves = np.empty((len(atoms), len(frequencies)), dtype=np.complex128)
-        scale = self.metric.scale(1)
-        for some, block in item_waves(self.value_laws(atoms), scale * frequencies):
-            waves[some] = block
-        return waves[at]
+        if self.is_sum:
+            atoms, at = self._instances(order)
+            laws, frequencies = self.value_laws(atoms), self.metric.scale(1) * frequencies
+        else:
+            # ``x.values`` are contributions to the mean. Undo the division by n_instances.
+            size, at = self.ranks.n_instances, order
+            laws = ((x.instances, x.values * size, x.law) for x in self.hits or ())
+        items, waves = map(np.concatenate, zip(*item_waves(laws, frequencies), strict=True))
+        return waves[np.argsort(items)[at]]
 
     def _instances(self, order: Ints) -> tuple[RankCounts, Ints]:
         """Return the distinct best relevant items of the instances whose index is in ``order``.

@@ -62,10 +62,8 @@ def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints
     without labels match in the order of their rows, if they have equally many rows. The rows of a
     histogram never match, because they count how often a rank occurs, without naming the instances.
     """
-    mine, theirs = (
-        x.instances[np.unique(codes_of(x.instances)[0], return_index=True)[1]]
-        for x in (first, second)
-    )
+    labels = first.instances, second.instances
+    mine, theirs = (x[np.unique(codes_of(x)[0], return_index=True)[1]] for x in labels)
     at = pd.Index(theirs).get_indexer(pd.Index(mine))
     if len(mine) != len(theirs) or np.any(at < 0):
         return None
@@ -255,9 +253,7 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
     """Return P(difference of means > 0) by Fourier inversion; redrawn instances are independent."""
 
     def transform(frequencies: Floats) -> Complex:
-        x, y = (
-            sample.run.instance_waves(sample.order, frequencies / sample.size) for sample in both
-        )
+        x, y = (one.run.instance_waves(one.order, frequencies / one.size) for one in both)
         if first.group == second.group:
             return np.asarray((shares[0] @ (x * y.conj())) ** first.size)
         return np.vstack([(shares[0] @ x) ** first.size, (shares[1] @ y) ** second.size])
@@ -281,11 +277,8 @@ def _by_lumps(
     That function counts a rare value that is much larger than all others separately. Return None if
     there is no such value.
     """
-    terms = [
-        (values / sample.size, p)
-        for sample in (first, second)
-        for values, p in sample.run.instance_terms(sample.order)
-    ]
+    both = first, second
+    terms = [(x / one.size, p) for one in both for x, p in one.run.instance_terms(one.order)]
     split, paired = len(first.order), first.group == second.group
     times = np.concatenate([first.counts, second.counts])
 

@@ -256,12 +256,10 @@ def _law(result: Result) -> None:
     fig = pictures.law(p, k=q.focus.cut(s.m), mean=q.seen, dark=page.is_dark())
     alt = f"Law of the sampled rank of true rank {count(q.rank)}, mean {q.seen:.2f}."
     page.picture(fig, key="explore_law", alt=alt)
-    if isinstance(s, Catalogue):
-        st.caption("Turning it round (which true rank?) is shown for other negatives.")
-        return
-    if s.n > LARGEST_POSTERIOR:
-        most = count(LARGEST_POSTERIOR)
-        st.caption(f"Turning it round (which true rank?) is shown up to n = {most}.")
+    if isinstance(s, Catalogue) or s.n > LARGEST_POSTERIOR:
+        few = f"up to n = {count(LARGEST_POSTERIOR)}"
+        where = "for other negatives" if isinstance(s, Catalogue) else few
+        st.caption(f"Turning it round (which true rank?) is shown {where}.")
         return
     asked = "Turn it round: which true rank is behind the likeliest sampled rank?"
     if not st.toggle(asked, key="turn", bind="query-params"):

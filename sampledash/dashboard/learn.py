@@ -88,10 +88,9 @@ def _guess(number: int, lesson: Lesson) -> Choice | None:
     choices = {choice.text: choice for choice in lesson.choices}
     chosen = st.pills("Your answer", list(choices), key=f"guess{number}", wrap=True, **_CHOICE)
     answer = choices.get(chosen or "")
-    if answer is not None and answer.right:
-        st.success(answer.response, icon=":material/check_circle:")
-    elif answer is not None:
-        st.info(answer.response, icon=":material/lightbulb:")
+    if answer is not None:
+        tell, icon = (st.success, "check_circle") if answer.right else (st.info, "lightbulb")
+        tell(answer.response, icon=f":material/{icon}:")
     return answer
 
 
@@ -161,10 +160,8 @@ def _made(number: int, view: str, revealed: bool, dark: bool, present: bool) -> 
 
 def _foot(lesson: Lesson, present: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_foot"):
-        about = (
-            "Large letters and nothing but the picture. With embed=true in the address the menu "
-            "is gone too."
-        )
+        about = "Large letters and nothing but the picture. "
+        about += "With embed=true in the address the menu is gone too."
         st.toggle("Present", key=PRESENT, bind="query-params", help=about)
         if present:
             return

@@ -52,7 +52,6 @@ _NUMBERS = {key: int if x.kind == "count" else float for key, x in choices.NUMBE
 _NUMBERS |= {"least_rating": float, **dict.fromkeys(("draws", "draws_seed", "lab_seed"), int)}
 # Pinned settings while the result for them is computed: :func:`value` then returns these settings.
 _PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
-_ABSENT = object()  # in place of a value that the session does not have
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
 PIN = "pin"  # key of the pinned settings in the address; see pins.py
 ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
@@ -145,9 +144,7 @@ def changed(page_defaults: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return key and text of each setting that is not the default; lists give several pairs."""
     pairs: list[tuple[str, str]] = []
     for key, default in {**DEFAULTS, **page_defaults}.items():
-        now = st.session_state.get(key, _ABSENT)
-        if now is _ABSENT:
-            now = st.query_params.get_all(key) or default
+        now = st.session_state.get(key, st.query_params.get_all(key) or default)
         if now is not None and now != default:
             pairs += [(key, str(x)) for x in (now if isinstance(now, list) else [now])]
     return pairs
