@@ -399,6 +399,7 @@ def test_the_page_without_a_server_teaches_every_lesson_without_a_network(alone)
 
 
 def teaches(alone):
+    expect.set_options(timeout=30_000)
     with chromium() as browser:
         tab, events = browser.new_context(offline=True, reduced_motion="reduce").new_page(), []
         for kind in ("console", "pageerror", "request"):
@@ -422,8 +423,9 @@ def teaches(alone):
         tab.keyboard.press("p")
         for height in (720, 1080):  # on a projector, the picture fills the window
             tab.set_viewport_size({"width": height * 16 // 9, "height": height})
-            assert tab.evaluate("document.documentElement.scrollHeight - innerHeight") == 0
-            assert tab.locator(".graph:visible").bounding_box()["height"] > 0.45 * height
+            tab.wait_for_function("document.documentElement.scrollHeight === innerHeight")
+            tall = f"(box) => box.getBoundingClientRect().height > {0.45 * height}"
+            tab.wait_for_function(tall, arg=tab.locator(".graph:visible").element_handle())
         tab.keyboard.press("Escape")
         assert tab.locator("body.projected").count() == 0
         tab.get_by_role("button", name="Present").click()
