@@ -42,7 +42,10 @@ def check(args: argparse.Namespace, progress: Progress) -> Answer:
 
 def _is_html(path: str) -> bool:
     with open(path, "rb") as file:
-        return file.read(14).lower() == b"<!doctype html"
+        return path.lower().endswith((".html", ".htm")) or file.read(5).lower() in (
+            b"<!doc",
+            b"<html",
+        )
 
 
 def _reports(args: argparse.Namespace) -> Answer:

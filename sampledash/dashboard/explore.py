@@ -164,7 +164,8 @@ def _check() -> Question:
         raise ValueError("no metric is chosen: pick at least one above the picture")
     rank = int(state.value("rank", DEFAULTS))
     metrics[0](rank, sampling.n)  # raises a ValueError for a rank that is not in 1..n
-    page.require_agreed(sampling, m, "a moment")
+    if sampling.design.anew:  # other designs take a third of a second, so a link opens at once
+        page.require_agreed(sampling, m, "some seconds")
     return _question(settings, rank)
 
 

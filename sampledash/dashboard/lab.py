@@ -433,8 +433,9 @@ def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
 
 def _designs(source: Source | None, answer: tuple[Result, int] | None, _: lab.Setup) -> None:
     """Draw the expected metrics by each sampling scheme, beside the exact metrics."""
-    if source is None or answer is None:
+    if source is None or len(source.sets) < 2:
         st.caption(words.TEXTS["designs begin"])
+    if source is None or answer is None:
         return
     result, x = answer
     metric = str(result.metrics[x])

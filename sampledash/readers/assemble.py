@@ -192,7 +192,8 @@ class Opened:
         checks.choice("censored", censored, get_args(Censored))
         if part := next((part for part in self.tables if part.source.sampled), None):
             raise ReadError(
-                f"{part.name} holds sampled ranks (its columns say so): use the Correct page",
+                f"{part.name} holds sampled ranks (its columns say so): estimate from them "
+                "on the Correct page, or by sampledash correct",
                 checks.Remedy("read_sampled_ranks"),
             )
         ranked = iter(ranks_of_runs(self.runs, n=n, censored=censored) if self.runs else [])

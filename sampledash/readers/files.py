@@ -101,7 +101,8 @@ def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
     if runs and not truths:
         raise ReadError(
             f"{runs[0].name} is {runs[0].facts.kind}, which does not say what is relevant; give "
-            "its qrels, or a table with columns user and item",
+            "its qrels, or a table with columns user and item; a table of scores with a column "
+            "relevant is ranked by sampledash rank",
             Remedy("qrels", ...),
         )
     if truths and not runs:

@@ -164,7 +164,7 @@ def read_printed(text: str) -> PrintedTable:
         )
     above = partings.index(parts)
     rows: dict[str, Row] = {}
-    no_systems: list[str] = []
+    no_systems, no_values = list[str](), list[str]()
     for place, line in lines[above + 1 :]:
         if compared := _COMPARED.match(line):
             no_systems.append(compared[1].strip())
@@ -180,7 +180,10 @@ def read_printed(text: str) -> PrintedTable:
             raise ReadError(f"line {place} of the table names {name!r} again: give it another name")
         cells = list(zip(parts.names, row, strict=True))[1:]
         values = {x: _number(cell, place, x) for x, cell in cells if x.metric is not None}
-        rows[name] = {x: cell for x, cell in values.items() if cell is not None}
+        if any(values.values()):
+            rows[name] = {x: cell for x, cell in values.items() if cell is not None}
+        else:
+            no_values.append(name)
     if not rows:
         raise ReadError("the table has no values: write one line per system below the names")
     percent = in_percent(parts.metrics, list(rows.values()))
@@ -191,6 +194,7 @@ def read_printed(text: str) -> PrintedTable:
         "": renamed,
         "Left out, no metric known here: ": [x.printed for x in parts.names[1:] if not x.metric],
         "Left out, no system: ": no_systems,
+        "Left out, no value: ": no_values,
         "Read in percent: ": [x.name for x in percent],
     }
     notes = [f"{what}{', '.join(names).rstrip('.')}." for what, names in listed.items() if names]

@@ -38,7 +38,7 @@ def example_table() -> str:
 
 
 def read_tables(text: str) -> list[readers.PrintedTable]:
-    """Read printed tables; raise ValueError for too many systems, or a system without values."""
+    """Read printed tables; raise ValueError for too many systems."""
     tables = readers.read_tables(text)
     for table in tables:
         which = f"the table {table.title!r}" if table.title else "the table"
@@ -46,10 +46,6 @@ def read_tables(text: str) -> list[readers.PrintedTable]:
             raise ValueError(
                 f"{which} has {len(table.rows)} systems, more than {MOST_PRINTED}: keep those that "
                 "are compared"
-            )
-        if bare := [row.system for row in table.rows if not row.values]:
-            raise ValueError(
-                f"{which} gives no value for {bare[0]!r}: give it at least one, or remove its line"
             )
     return tables
 

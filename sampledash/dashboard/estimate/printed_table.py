@@ -12,6 +12,7 @@ from sampledash.analyses.estimate.result import Result
 from sampledash.dashboard import page, state
 from sampledash.dashboard.estimate import shared
 from sampledash.readers.printed_table import PrintedTable
+from sampledash.report import estimates as words
 from sampledash.report.escape import escaped, system_name
 from sampledash.report.numbers import count, percent
 
@@ -77,6 +78,10 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     answer, dim = shared.answered(headline, found, "table", check, printed.compute_table, doing)
     if answer is None:
         return
+    known, now = answer.question.table, state.current()
+    assumed = None if known.n else now.n, None if known.m else now.m
+    if text != example_ and any(assumed):
+        headline.caption(words.say.assumed(*assumed))
     questions = (answer.question,) if dim else tuple(map(question, tables))
     with st.container(key="given_dimmed" if dim else "given"):
         page.tabs(TABS, (_ranges, _review, _deciding), "table_tab", Shown(answer, questions))
