@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, gammaln
 
 from sampledash import checks
+from sampledash.pmf_sums import weighted_pmf_sums
 from sampledash.rank_counts import rounded_mean
 from sampledash.rank_sets import RankSet, require_ranks
-from sampledash.sampling import Sampling, weighted_pmf_sums
+from sampledash.sampling import Sampling
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import ByDigest, Flags, Floats, Ints, digest_of, frozen
 

@@ -16,43 +16,32 @@ with log-gamma functions lose more digits the larger n is.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csc_array
 
 from sampledash import checks
 from sampledash.metrics import Metric
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Flags, Floats, Ints, blocks
 
-#: Three arrays with an entry for each relevant item: the sampling weight of all items above it, the
-#: sampling weight of all items below it, and its weight in a sum over relevant items.
-Weighted = tuple[Floats, Floats, Floats]
 #: From m and numbers of negatives to distributions of the number of different drawn items.
 Sizes = Callable[[int, Floats], Floats]
 
 #: Error message with placeholders for m, a text that says how many negatives there are, and the
 #: number of negatives, which is the largest m.
 TOO_MANY = "m = {} is too large without replacement: {}; take m <= {} or sample with replacement"
-_CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which fit the CPU cache
+CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which fit the CPU cache
 #: Numbers of sampled items above that are more than this many standard deviations from the mode are
 #: left out: their total probability is below 1e-30.
-_SIGMAS = 12
+SIGMAS = 12
 # Constants of the functions that interpolate the distribution of the number of sampled items above
 # the relevant item: over the share of items above it, and over the number N of negatives.
 _CACHE = 1 << 15  # number of probabilities that are processed together in the CPU cache
-_POINTS = 24  # number of interpolation points in each interval of the share of items above
-_SIZES = 12  # largest number of interpolation points over N
-#: Without replacement, instances are grouped by the number N of negatives before interpolation. In
-#: a group, log(1 - m/N) differs by at most this.
-_BAND = 0.25
-#: Without replacement, an instance with fewer items above (or below) the relevant item than this is
-#: not interpolated.
-_END = 64
+POINTS = 24  # number of interpolation points in each interval of the share of items above
 _NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than this
 #: For at least this many relevant items with the same m, ``pmf`` loops over the number of sampled
 #: items above, and not over relevant items.
@@ -218,7 +207,7 @@ def _mixed(sizes: Sizes, draws: Floats, a: Floats, b: Floats) -> Floats:
     for m, top in np.unique(np.column_stack([both[:, 0], both.min(axis=1)]), axis=0).tolist():
         at = np.flatnonzero((both[:, 0] == m) & (both.min(axis=1) == top))
         totals, place = np.unique(both[at, 1], return_inverse=True)
-        left, vectors = _interpolated(sizes, m, totals)
+        left, vectors = interpolated(sizes, m, totals)
         law, chances = pmf(DEFAULT_SCHEME, top, a[at, 0], b[at, 0]), (left @ vectors)[place]
         for rows in blocks(len(at), _CACHE, top + 1):  # so few that they fit the CPU cache
             result[at[rows], : top + 1] = over_sizes(law[rows], chances[rows])
@@ -283,182 +272,36 @@ def pmf_window(
     return first[:, 0].astype(np.int64), _outward(scheme, draws, a, b, s, mode)
 
 
-def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]:
-    """Replace many relevant items by few made-up items, with the same weighted sums of :func:`pmf`.
-
-    Each of the ``parts`` has one sum. The new items are Chebyshev points, between which the
-    distribution of each old item can be interpolated. Lagrange's formula distributes the weight of
-    each old item over these points; new weights may be negative.
-
-    Let p be the share of items above the relevant item, and t = arcsin(sqrt(p)). As a function of
-    t, a Binomial(m, p) probability is a bump of width 1/(2 sqrt(m)). In an interval (panel) of t
-    that is twice as wide, 24 points interpolate the probability to the last digit. For draws
-    without replacement from N items, the bump is narrower by the factor sqrt(1 - m/N), and smooth
-    in 1/N. So items with similar factors are interpolated over 1/N too, with up to 12 points.
-
-    Items are not replaced if they are few, or if a sample may hold all candidates above (or below).
-    """
-    if SCHEMES[scheme].varies:
-        return list(parts)
-    if not SCHEMES[scheme].distinct:
-        return [_merge(part, np.sqrt(m), 0.0, 0.0, 0.0, 1) for part in parts]
-    # ``drawn`` is, for each relevant item, the share of its negatives that are drawn. A band is a
-    # group of items with similar shares. The last band holds all shares above 1 - 1e-4, because the
-    # probabilities are not smooth functions of such shares.
-    drawn = [np.minimum(m / (above + below), 1.0) for above, below, _ in parts]
-    bands = [(-np.log(np.maximum(1 - x, 1e-4)) / _BAND).astype(np.int64) for x in drawn]
-    merged: list[list[Weighted]] = [[(np.empty(0), np.empty(0), np.empty(0))] for _ in parts]
-    for band in np.flatnonzero(np.bincount(np.concatenate(bands))):
-        members = [numbers == band for numbers in bands]
-        shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
-        low, high = float(shares.min()), float(shares.max())
-        # If the share ``high`` of N items is drawn, h given items are all drawn with probability
-        # about high^h. Let h be the number for which this probability is 1e-18, but at least _END.
-        # A relevant item is replaced if at least h items are above it and at least h below: if the
-        # share of items above it is in end..1 - end, where ``end`` is h / N.
-        end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # Within the band, the logarithm of a non-negligible probability changes by up to 4 ``x``.
-        # Interpolation over N with k points therefore has an error of about x^k / k!. ``sizes`` is
-        # a k for which this error is negligible.
-        x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
-        powers = np.cumprod(x / np.arange(1, _SIZES + 1))
-        sizes = int(np.argmax(np.append(powers < 1e-16, True)))
-        width = np.sqrt(m / max(1 - high, 1e-4))
-        for (above, below, weight), at, result in zip(parts, members, merged, strict=True):
-            some = above[at], below[at], weight[at]
-            result.append(_merge(some, width, end, low / m, high / m, max(sizes, 1)))
-    return [
-        (np.concatenate(above), np.concatenate(below), np.concatenate(weight))
-        for above, below, weight in (zip(*pieces, strict=True) for pieces in merged)
-    ]
-
-
-def _merge(
-    part: Weighted, width: float, end: float, low: float, high: float, sizes: int
-) -> Weighted:
-    """Replace relevant items as in :func:`merge_laws` if p, the share of items above, is moderate.
-
-    Moderate means ``end`` <= p <= 1 - ``end``. The items are interpolated separately in intervals
-    (panels) of arcsin(sqrt(p)); there are ``width`` panels per radian. ``sizes`` is the number of
-    interpolation points over 1/N, where N is the number of negatives; 1/N lies in low..high, or
-    both are 0 if the probabilities do not depend on N.
-    """
-    above, below, weight = part
-    first = np.arcsin(np.sqrt(min(end, 0.5)))
-    whole = np.pi / 2 - 2 * first
-    panels, most = int(np.ceil(whole * width)), _POINTS * sizes
-    if not panels or len(weight) <= most:
-        return part
-    angle = (np.arctan2(np.sqrt(above), np.sqrt(below)) - first) * (panels / whole)
-    panel = np.minimum(angle.astype(np.int64), panels - 1)
-    panel[(angle < 0) | (angle > panels)] = panels  # p is not in end..1 - end: not replaced
-    count = np.bincount(panel, minlength=panels + 1)
-    count[panels] = 0
-    used = np.flatnonzero(count > most)
-    if not len(used):
-        return part
-    sums = np.zeros((len(used), _POINTS, sizes))
-    order = np.argsort(panel, kind="stable")
-    starts = np.searchsorted(panel[order], used)
-    for i, (start, rows) in enumerate(zip(starts.tolist(), count[used].tolist(), strict=True)):
-        for begin in range(start, start + rows, _CHUNK // _POINTS):
-            at = order[begin : min(begin + _CHUNK // _POINTS, start + rows)]
-            across = _lagrange(2 * (angle[at] - used[i]) - 1, _POINTS)
-            along = np.ones((len(at), 1))
-            if sizes > 1:
-                size = 1 / (above[at] + below[at])
-                along = _lagrange((2 * size - low - high) / (high - low), sizes)
-            sums[i] += across.T @ (along * weight[at, None])
-    points = (used[:, None] + (1 + _chebyshev(_POINTS)) / 2) * (whole / panels) + first
-    total = 1 / ((low + high) / 2 + (high - low) / 2 * _chebyshev(sizes)) if high else np.ones(1)
-    left = ~np.isin(panel, used)
-    return (
-        np.r_[above[left], np.multiply.outer(np.sin(points) ** 2, total).ravel()],
-        np.r_[below[left], np.multiply.outer(np.cos(points) ** 2, total).ravel()],
-        np.r_[weight[left], sums.ravel()],
-    )
-
-
-def _chebyshev(count: int) -> Floats:
+def chebyshev(count: int) -> Floats:
     """Return ``count`` Chebyshev interpolation points in -1..1."""
     return np.cos(np.pi * (np.arange(count) + 0.5) / count)
 
 
-def _lagrange(x: Floats, count: int) -> Floats:
+def lagrange(x: Floats, count: int) -> Floats:
     """Return the weights of ``count`` Chebyshev points in Lagrange interpolation at each x.
 
     ``x`` is in -1..1; the shape of the result is (len(x), count).
     """
     k = np.arange(count)
-    gap = x[:, None] - _chebyshev(count)
+    gap = x[:, None] - chebyshev(count)
     gap[gap == 0] = 1e-300
     parts = (-1.0) ** k * np.sin(np.pi * (k + 0.5) / count) / gap
     parts /= parts.sum(axis=1, keepdims=True)
     return parts
 
 
-def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
-    """Return weighted sums of distributions of the number of sampled items above: (parts, m + 1).
-
-    Each of the ``parts`` holds arrays (above, below, weight) over relevant items, and gives one
-    sum. A pair (above, below) that occurs in several parts is evaluated once.
-    """
-    if (sizes := SCHEMES[scheme].sizes) is not None:
-        return _mixed_sums(sizes, m, parts)
-    parts = merge_laws(scheme, m, parts)
-    both = np.concatenate([above + 1j * below for above, below, _ in parts])
-    distinct, row = np.unique(both, return_inverse=True)
-    owner = np.repeat(np.arange(len(parts)), [len(weight) for *_, weight in parts])
-    weight = np.concatenate([weight for *_, weight in parts])
-    shares = csc_array((weight, (owner, row)), shape=(len(parts), len(distinct)))
-    total = np.zeros((len(parts), m + 1))
-    width = 2 * int(_SIGMAS * np.sqrt(m * 0.25) + 3 * _SIGMAS)
-    for rows in blocks(len(distinct), _CHUNK, m + 1):
-        above, below = distinct[rows].real, distinct[rows].imag
-        if width > m / 2:
-            p = pmf(scheme, m, above, below)
-        else:
-            first, window = pmf_window(scheme, m, above, below, width)
-            p = np.zeros((len(above), m + 1))
-            np.put_along_axis(p, first[:, None] + np.arange(width), window, axis=1)
-        total += shares[:, rows] @ p
-    return total
-
-
-def _interpolated(sizes: Sizes, m: int, numbers: Ints) -> tuple[Floats, Floats]:
+def interpolated(sizes: Sizes, m: int, numbers: Ints) -> tuple[Floats, Floats]:
     """Return two matrices whose product is ``sizes(m, numbers)``, interpolated in 1 / number.
 
     This is the distribution of the number of different drawn items for each of the ``numbers`` of
     negatives. The first matrix holds the weights of the interpolation points, the second the
     distributions at these points.
     """
-    if len(numbers) <= (count := _POINTS + int(5 * np.sqrt(m))):
+    if len(numbers) <= (count := POINTS + int(5 * np.sqrt(m))):
         return np.eye(len(numbers)), sizes(m, numbers.astype(np.float64))
     low, high = 1 / float(numbers[-1]), 1 / float(numbers[0])
-    points = 2 / ((high + low) + (high - low) * _chebyshev(count))
-    return _lagrange((2 / numbers - low - high) / (high - low), count), sizes(m, points)
-
-
-def _mixed_sums(sizes: Sizes, m: int, parts: Sequence[Weighted]) -> Floats:
-    """Return :func:`weighted_pmf_sums` if the number of different drawn items varies.
-
-    The distribution of this number is a smooth function of the number N of negatives. To save time,
-    it is computed only for a few N (Chebyshev points), and interpolated for other N.
-    """
-    total = np.zeros((len(parts), m + 1))
-    pools = [np.rint(above + below).astype(np.int64) for above, below, _ in parts]
-    for top in np.unique(np.minimum(np.concatenate(pools), m)).tolist():
-        some = [np.flatnonzero(np.minimum(pool, m) == top) for pool in pools]
-        numbers = np.unique(np.concatenate([x[at] for x, at in zip(pools, some, strict=True)]))
-        left, vectors = _interpolated(sizes, m, numbers)
-        for row, ((above, below, weight), pool, at) in enumerate(
-            zip(parts, pools, some, strict=True)
-        ):
-            shares = weight[at, None] * left[np.searchsorted(numbers, pool[at])]
-            chunks = pmf_chunks(DEFAULT_SCHEME, top, above[at], below[at])
-            if laws := [shares[x].T @ p for x, p in chunks]:
-                total[row, : top + 1] += over_sizes(np.sum(laws, axis=0), vectors).sum(axis=0)
-    return total
+    points = 2 / ((high + low) + (high - low) * chebyshev(count))
+    return lagrange((2 / numbers - low - high) / (high - low), count), sizes(m, points)
 
 
 def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, Floats, Floats]:
@@ -542,7 +385,7 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
 
 def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tuple[slice, Floats]]:
     """Yield :func:`pmf` in blocks of rows, which limits the memory: (slice of the rows, block)."""
-    for rows in blocks(len(above), _CHUNK, m + 1):
+    for rows in blocks(len(above), CHUNK, m + 1):
         yield rows, pmf(scheme, m, above[rows], below[rows])
 
 

@@ -43,6 +43,7 @@ strata
 schemes
 metrics
 sampling rank_sets
+pmf_sums
 catalogue
 expectation sampled_rank_sets quadrature stopping evaluator grids
 least_squares scores
@@ -115,7 +116,7 @@ ALLOWED = dict.fromkeys(CORE, "numpy scipy") | {
 
 
 def may_import(path: Path, part: str) -> set[str]:
-    if path.stem == "warehouse":  # engines are optional and imported on request
+    if path.stem in ("warehouse", "queries"):  # engines are optional and imported on request
         return {"ibis", "pyarrow", "pyspark"}
     more = {"pandas", "pyarrow"} if (part, path.stem) == ("lab", "reading") else set()
     if part == "dashboard":

@@ -23,8 +23,8 @@ from sampledash.command_line.streams import Answer, aside, opened, rank_sets, re
 from sampledash.lab.ranking import COUNTED, DIGITS, popularity
 from sampledash.leftovers import Scratch
 from sampledash.rank_sets import RankSet
+from sampledash.readers import queries, warehouse
 from sampledash.readers import upload_limits as limits
-from sampledash.readers import warehouse
 from sampledash.readers.columns import bare
 from sampledash.readers.tables import headers_of
 from sampledash.readers.upload_limits import load
@@ -75,7 +75,7 @@ def _ranked(source: str, args: argparse.Namespace, progress: Progress) -> Answer
 
 
 def _weights(
-    name: str, table: warehouse.Table, seen: warehouse.Table, negatives: str
+    name: str, table: queries.Table, seen: queries.Table, negatives: str
 ) -> dict[str, float]:
     """Return the sampling weight of each item.
 
@@ -84,7 +84,7 @@ def _weights(
     """
     if table is not None:
         with warehouse.one_sentence(name):
-            rows = warehouse.item_weights(table, name).to_pyarrow().to_pandas()
+            rows = queries.item_weights(table, name).to_pyarrow().to_pandas()
         for row in rows[rows["low"] != rows["high"]].itertuples():
             raise ValueError(
                 f"{name}: item {row.item} has the weights {row.low:g} and {row.high:g}; write one"
@@ -100,7 +100,7 @@ def _weights(
     return defaultdict(lambda: unseen, zip(rows["item"].astype(str), values, strict=True))
 
 
-def _by_weight(name: str, every: warehouse.Table, weights: Mapping[str, float]) -> list[RankSet]:
+def _by_weight(name: str, every: queries.Table, weights: Mapping[str, float]) -> list[RankSet]:
     """Return a rank set for each system, with its negatives counted by class of sampling weight."""
     with warehouse.one_sentence(name):
         items = every.select("item").distinct().to_pyarrow().to_pandas()
@@ -109,37 +109,41 @@ def _by_weight(name: str, every: warehouse.Table, weights: Mapping[str, float]) 
     return _grouped(name, every, items.assign(first=first, **columns), {"classes": weight})
 
 
-def _by_stratum(name: str, every: warehouse.Table, negatives: str) -> list[RankSet]:
+def _by_stratum(name: str, every: queries.Table, negatives: str) -> list[RankSet]:
     """Return a rank set for each system, with its negatives counted by stratum.
 
     The column ``stratum`` of the scores labels the stratum of each negative. ``negatives`` is the
     number drawn from each stratum, such as ``history=50,rest=49``, or ``hard=all``.
     """
-    if warehouse.STRATUM not in every.columns:
+    if queries.STRATUM not in every.columns:
         raise ValueError(f"{name} has no column stratum: add it, or draw by weight or popularity")
     pairs = (map(str.strip, part.rpartition("=")[::2]) for part in negatives.split(","))
-    drawn = {x: inf if y == "all" else written(f"--negatives {x}=", y, low=0) for x, y in pairs}
+    drawn = dict[str, float]()
+    for label, number in pairs:
+        if label in drawn:
+            raise ValueError(f"--negatives {negatives}: {shown(label)} is named twice; keep one")
+        drawn[label] = inf if number == "all" else written(f"--negatives {label}=", number, low=0)
     with warehouse.one_sentence(name):
-        labels = every.filter(~every["relevant"]).select(warehouse.STRATUM).distinct()
+        labels = every.filter(~every["relevant"]).select(queries.STRATUM).distinct()
         strata = labels.to_pyarrow()[0].to_pylist()
     for label in sorted({*strata} ^ {*drawn}):
         why = "no negative has" if label in drawn else "say how many are drawn (0 or more) from"
         raise ValueError(f"--negatives {negatives}: {why} the stratum {shown(label)}")
-    groups = pd.DataFrame({warehouse.STRATUM: [*drawn], "first": range(len(drawn)), "part0": 1})
+    groups = pd.DataFrame({queries.STRATUM: [*drawn], "first": range(len(drawn)), "part0": 1})
     return _grouped(name, every, groups, {"strata": [*drawn.values()]})
 
 
 def _grouped(
-    name: str, every: warehouse.Table, groups: pd.DataFrame, last: Mapping[str, ArrayLike]
+    name: str, every: queries.Table, groups: pd.DataFrame, last: Mapping[str, ArrayLike]
 ) -> list[RankSet]:
     """Return a rank set for each system, with its negatives counted by the rows of ``groups``.
 
-    For ``groups``, see :func:`~sampledash.readers.warehouse.class_sums`. ``last`` maps the column
+    For ``groups``, see :func:`~sampledash.readers.queries.class_sums`. ``last`` maps the column
     of the rank sets, classes or strata, to its last part: the weight of each class, or the number
     drawn from each stratum.
     """
     with warehouse.one_sentence(name):
-        table = warehouse.wanted_items(every).order_by("system", "instance")
+        table = queries.wanted_items(every).order_by("system", "instance")
         wanted = table.to_pyarrow().to_pandas()
     for instance in wanted["instance"][wanted.duplicated(["system", "instance"])]:
         raise ValueError(
@@ -147,7 +151,7 @@ def _grouped(
             "leave the option out, or keep one relevant item of each instance"
         )
     with warehouse.one_sentence(name):
-        sums = warehouse.class_sums(every, groups, groups.columns[0]).to_pyarrow().to_pandas()
+        sums = queries.class_sums(every, groups, groups.columns[0]).to_pyarrow().to_pandas()
     sizes = np.zeros((len(wanted), 4), dtype=np.int64)
     np.add.at(sizes, (sums["row"], sums["side"]), sums["size"])
     columns, ((field, final),) = groups.columns[2:], last.items()
@@ -214,7 +218,7 @@ def _only(args: argparse.Namespace) -> str:
 
 
 def _kept(
-    engine: Any, table: warehouse.Table, args: argparse.Namespace, name: str, sentences: list[str]
+    engine: Any, table: queries.Table, args: argparse.Namespace, name: str, sentences: list[str]
 ) -> Answer:
     """Return the rows of a database table, or write them if the output is a Parquet file."""
     if args.output is not None and args.output.endswith(".parquet"):

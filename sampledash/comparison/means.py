@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 from sampledash import checks, rank_counts, rank_sets
 from sampledash.metrics import Metric, as_metric, places_within
+from sampledash.pmf_sums import merge_laws, weighted_pmf_sums
 from sampledash.protocol import Options, Protocol, Weighting, as_ranked_by
 from sampledash.quadrature import SIZE, mean_nodes
 from sampledash.rank_counts import RankCounts
 from sampledash.rank_sets import RankSet, Ties
-from sampledash.sampling import check_metric, merge_laws, weighted_pmf_sums
+from sampledash.sampling import check_metric
 from sampledash.schemes import SCHEMES, Scheme
 from sampledash.types import Floats, Ints, Progress
 

@@ -47,6 +47,10 @@ _SKEWNESS = 2.0  # assumed largest skewness of the difference of two systems on 
 # From 30 instances on, the difference of two mean metrics is taken as normal if the difference on
 # an instance can have more values than this.
 _MANY = 1_000
+# The normal distribution ignores that means can be tied. Bounds on P(X > Y) are therefore widened
+# by about half of P(X = Y): this number (half the normal density at 0) times the largest effect of
+# one sampled value on a mean, in standard deviations of the difference.
+WIDER = 0.2
 _SMALL = 1e-9  # number of items in place of 0, so that no share is 0 / 0
 # For each rule for ties, a matrix that moves items from above, tied and below (columns) to above,
 # tied and below (rows): in the optimistic rule, for example, tied items count as below.
@@ -185,7 +189,7 @@ def bounds_if_known(
     z = difference / deviation
     skewness = _SKEWNESS * float(each**1.5 @ first.counts[back]) / deviation**3
     off = skewness / 6 * max(abs(z**2 - 1), 1.0) * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-    off += 0.2 * float(weight.max()) / deviation
+    off += WIDER * float(weight.max()) / deviation
     return max(chance - off, 0.0), min(chance + off, 1.0)
 
 

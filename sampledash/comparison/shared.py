@@ -29,7 +29,13 @@ from numpy.typing import NDArray
 from sampledash import checks
 from sampledash.comparison.chance import common_step, normal_chances
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
-from sampledash.comparison.overlap import STRAIGHT, Overlap, bounds_if_known, covariance_of_counts
+from sampledash.comparison.overlap import (
+    STRAIGHT,
+    WIDER,
+    Overlap,
+    bounds_if_known,
+    covariance_of_counts,
+)
 from sampledash.comparison.run_distribution import FEW, Law, Run, law_of_mean
 from sampledash.comparison.scatter import CHUNK, conditional_means
 from sampledash.comparison.user_resampling import Sampled, match_instances, sampled_values
@@ -40,10 +46,6 @@ from sampledash.rank_sets import RankSet
 from sampledash.sampling import pmf
 from sampledash.types import Floats, Ints
 
-# The normal distribution ignores that means can be tied. Bounds on P(X > Y) are therefore widened
-# by about half of P(X = Y): this number (half the normal density at 0) times the largest effect of
-# one sampled value on a mean, in standard deviations of the difference.
-_WIDER = 0.2
 # Four standard errors of the difference of two shares of 20,000 simulated runs.
 _ERROR = 0.02
 # A sampled count is the number of sampled negatives above a relevant item.
@@ -183,7 +185,7 @@ def _bounds(
     move = np.max([first.largest_move, second.largest_move])
     move = np.nan_to_num(move, nan=float(first.weights.max() / shares.sum()))
     certain = deviations == 0
-    off = np.where(certain, 0.0, _WIDER * move / np.where(certain, 1.0, deviations))
+    off = np.where(certain, 0.0, WIDER * move / np.where(certain, 1.0, deviations))
     return max(float((chances - off).min()), 0.0), min(float((chances + off).max()), 1.0)
 
 

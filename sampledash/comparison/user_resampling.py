@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash import checks, simulation
-from sampledash.comparison.chance import by_lumps, chance_above, common_step, normal_chances
+from sampledash.comparison.chance import SURE, by_lumps, chance_above, common_step, normal_chances
 from sampledash.comparison.means import exact_values
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
 from sampledash.comparison.run_distribution import FEW, RUNS, SIMULATED, Run
@@ -238,9 +238,8 @@ def probability_if_redrawn(
             return float(np.mean(simulated(i) - simulated(j) > TIED))
         step = common_step(first.run.half_unit, second.run.half_unit)
         difference = first.average - second.average
-        # Redrawn instances of equal weight are 30 or more independent terms with one distribution.
-        # Their mean is within 8 standard deviations: otherwise the order is certain.
-        near = abs(difference) < 8 * deviation and max(np.ptp(x.weights) for x in both) == 0
+        # Only redrawn instances of equal weight are independent terms with one distribution.
+        near = abs(difference) < SURE * deviation and max(np.ptp(x.weights) for x in both) == 0
         if near and largest > _ROUGH * deviation:
             return _inverted(first, second, deviation, step)
         return float(normal_chances(difference, deviation, step))

@@ -6,9 +6,6 @@ An engine is given by its Ibis URL: ``duckdb://`` (embedded; the default),
 ``duckdb://lake.db?memory_limit=1GiB``, ``pyspark://?spark.master=spark://host:7077``, ... A table
 is a Parquet file, a folder of Parquet files, which may be partitioned
 (``system=A/part-0.parquet``), or the name of a table in the engine.
-
-Scores are not sorted: one join finds the score of each relevant item; a second join and an
-aggregation count the candidates with a better score and with an equal score.
 """
 
 import gzip
@@ -25,10 +22,12 @@ from uuid import uuid4
 
 from pyarrow import parquet
 
-from sampledash.checks import NUMERAL, counted, shown
+from sampledash.checks import NUMERAL
 from sampledash.leftovers import Scratch
+from sampledash.readers import queries
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import ROLES, bare, records, refuse_repeated, role_of
+from sampledash.readers.queries import Table
 from sampledash.readers.scores import left_out, refuse_cells, refuse_twice, roles_of
 from sampledash.readers.tables import delimiter_of
 from sampledash.readers.unknown_columns import NO_SYSTEMS, merged
@@ -38,28 +37,10 @@ from sampledash.types import Progress
 DUCKDB = "duckdb://"
 _EXTRA = "this needs Ibis and DuckDB: in the clone, pip install '.[warehouse]'"
 _SPARK = "Spark needs its client: in the clone, pip install '.[spark]'"
-KEYS = ["system", "instance", "item"]
-STRATUM = "stratum"  # name of the column of scores that labels the stratum of each candidate
-YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
-_STEPS = 2**24  # number of possible values of the hash (6 hexadecimal digits) that breaks ties
 _NAMED = 3  # largest number of repeated items that an error names
 _AT_ONCE = 12_500_000  # number of rows that are searched for repeated items at a time
-_HEX = "0123456789abcdef"
-_HISTOGRAM = ["system", "n_candidates", "rank", "ties"]
 _FILE = "sampledash_file"  # name of a column that DuckDB adds: the path of each row's file
 _NULL = "__HIVE_DEFAULT_PARTITION__"  # stands for a missing value in the name of a folder
-
-Table = Any  # an Ibis table; its type is not imported, because Ibis is an optional dependency
-
-
-def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
-    """Return the position, counted from 0, of a relevant item among ``block`` items of equal score.
-
-    Of these items, ``relevant`` are relevant, and the item is number ``index`` (from 0) of them.
-    The relevant items are spread evenly over the positions, and the hash ``digest`` decides the
-    first one. Every position is equally likely, so that means of metrics are unbiased.
-    """
-    return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
 
 def connect(url: str = DUCKDB) -> Any:
@@ -226,204 +207,6 @@ def _partitioned(table: Table, partitions: Mapping[str, set[str]]) -> Table:
     return table.drop(_FILE) if by_file else table
 
 
-# ----------------------------------- functions that build Ibis expressions and run no query yet
-
-
-def _text(column: Any) -> Any:
-    return column if column.type().is_string() else column.cast("string")
-
-
-def _pairs(table: Table, name: str) -> Table:
-    roles = roles_of(table.columns, ("instance", "item"), name)
-    return table.select(**{role: table[roles[role]] for role in ("instance", "item")})
-
-
-def score_table(table: Table, name: str, *, marked: bool) -> Table:
-    """Return the columns as system, instance, item, score and, if ``marked``, relevant."""
-    wanted = ("instance", "item", "score", *(["relevant"] if marked else []))
-    roles = roles_of(table.columns, wanted, name)
-    import ibis
-
-    columns = {role: table[roles[role]] for role in (*wanted, "system") if role in roles}
-    for role, column in columns.items():
-        kind = column.type()
-        number = kind.is_numeric() or kind.is_string()
-        if kind.is_nested() or (role == "score" and not number):
-            wants = "numbers" if role == "score" else "text or numbers"
-            raise ReadError(f"{name}: column {roles[role]!r} holds {kind}; write {wants}")
-    if columns["score"].type().is_string():
-        columns["score"] = _numbers(table, roles["score"], name)
-    columns["system"] = _text(columns.get("system", ibis.literal(stem_of(name))))
-    if marked:
-        mark = columns["relevant"]
-        mark = mark.cast("int8") if mark.type().is_boolean() else mark
-        number = mark.type().is_numeric()
-        columns["relevant"] = mark.fill_null(0) if number else _text(mark).lower().fill_null("")
-    for header in table.columns:
-        if bare(header) == STRATUM:
-            columns[STRATUM] = _text(table[header]).fill_null("")
-    return table.select(**columns)
-
-
-def _numbers(table: Table, header: str, name: str) -> Any:
-    """Return the numbers in a column of text; refuse text that is no number."""
-    text = table[header].re_replace(r"\s", "").lower().nullif("")
-    number = text.re_search(rf"^({NUMERAL}|[+-]?inf|-?nan)$")
-    wrong = table.filter(~number.fill_null(True)).select(header)
-    if size := _number(wrong.count()):
-        some = shown(wrong.limit(1).to_pyarrow()[0][0].as_py())
-        what = counted(size, "score is no number", "scores are no numbers")
-        raise ReadError(f"{name}: {what}, such as {some}; write them with the digits 0 to 9")
-    return text.re_replace("^-nan$", "nan").try_cast("float64")
-
-
-def _is(flag: Any, words: tuple[str, ...]) -> Any:
-    """Return whether cells mean yes (if ``words`` is YES) or no (NO); cells are text or numbers."""
-    return flag == int(words is YES) if flag.type().is_numeric() else flag.isin(words)
-
-
-def candidates(scores: Table, relevant: Table | None = None, seen: Table | None = None) -> Table:
-    """Return the scores with a boolean column ``relevant``, without irrelevant items in ``seen``.
-
-    ``relevant`` and ``seen`` hold pairs of instance and item. If ``relevant`` is None, a column of
-    ``scores`` marks the relevant items.
-    """
-    if relevant is None:
-        every = scores.mutate(relevant=_is(scores["relevant"], YES))
-    else:
-        every = _flagged(scores, relevant, "relevant")
-    if seen is not None:
-        every = _flagged(every, seen, "seen")
-        every = every.filter(every["relevant"] | ~every["seen"]).drop("seen")
-    return every
-
-
-def _flagged(table: Table, pairs: Table, name: str) -> Table:
-    """Add a column ``name``, which says whether instance and item are in ``pairs``.
-
-    Labels of different types are compared as text.
-    """
-    pairs = pairs.distinct().mutate(flag=True)
-    keys = []
-    for key in KEYS[1:]:
-        label, other = table[key], pairs[key]
-        alike = label.type().is_integer() == other.type().is_integer()
-        keys.append(label == other if alike else _text(label) == _text(other))
-    joined = table.left_join(pairs, keys)
-    return joined.select(*table.columns, **{name: joined["flag"].fill_null(False)})
-
-
-def _real(score: Any) -> Any:
-    """Return whether a row is a candidate; the score -inf marks items that are no candidates."""
-    return score.fill_null(0) != float("-inf")
-
-
-def wanted_items(candidates: Table) -> Table:
-    """Return the relevant items that have a score, with the score in the column ``wanted``.
-
-    To count candidates, join this table with all scored items, and filter out items with the score
-    -inf afterwards. If they were filtered out before, engines would join in an inefficient order.
-    """
-    score = candidates["score"]
-    relevant = candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
-    return relevant.select(*KEYS, wanted=relevant["score"])
-
-
-def class_sums(candidates: Table, groups: Any, key: str) -> Table:
-    """Divide the items of each relevant item's list into groups, and return sums over the groups.
-
-    Three columns define a group. ``row`` is the number of the relevant item in the order of system
-    and instance. ``first`` is a column of the data frame ``groups``, which has a row for each value
-    of the column ``key`` of ``candidates``. ``side`` is 0 if items have a better score than the
-    relevant item, 1 if the score is equal, 2 if it is worse, and 3 for the relevant item itself and
-    items that are no candidates. The sums are ``size``, the number of items in the group, and the
-    sum of each column ``part…`` of ``groups``.
-    """
-    import ibis
-
-    wanted = wanted_items(candidates)
-    number = ibis.row_number().over(ibis.window(order_by=KEYS[:2]))
-    wanted = wanted.select(*KEYS[:2], "wanted", row=number, own=wanted["item"])
-    columns = list(dict.fromkeys([*KEYS, "score", key]))
-    both = wanted.join(candidates[columns], KEYS[:2]).join(ibis.memtable(groups), key)
-    score, no_negative = both["score"], (both["item"] == both["own"]) | ~_real(both["score"])
-    known = [(no_negative, 3), (score > both["wanted"], 0), (score == both["wanted"], 1)]
-    both = both.mutate(side=ibis.cases(*known, else_=2))
-    sums = {x: both[x].sum() for x in groups.columns if x.startswith("part")}
-    return both.group_by("row", "first", "side").agg(size=both.count(), **sums)
-
-
-def item_weights(table: Table, name: str) -> Table:
-    """Return a row for each item, with the smallest and largest weight that the table gives it."""
-    header = next((header for header in table.columns if bare(header) == "weight"), None)
-    if header is None:
-        raise ReadError(f"{name} has no column weight: add it, or draw negatives by popularity")
-    item = table[roles_of(table.columns, ("item",), name)["item"]]
-    weight = table[header].cast("string").try_cast("float64")
-    return table.group_by(item=item).agg(low=weight.min(), high=weight.max()).order_by("item")
-
-
-def rank(candidates: Table) -> Table:
-    """Return system, instance, rank, n and ties of every relevant item with a score.
-
-    The rank is 1 + the number of candidates with a better score; a missing score is never better.
-    :func:`placed` breaks ties between relevant items of an instance.
-    """
-    import ibis
-
-    both = wanted_items(candidates).join(candidates["system", "instance", "score"], KEYS[:2])
-    ranked = both.group_by([*KEYS, "wanted"]).agg(
-        rank=both.count(where=both["score"] > both["wanted"]) + 1,
-        block=both.count(where=both["score"] == both["wanted"]),
-        n_candidates=both.count(where=_real(both["score"])),
-    )
-    tied = {"group_by": ["system", "instance", "wanted"]}
-    ranked = ranked.mutate(
-        many=ranked.count().over(ibis.window(**tied)),
-        index=ibis.row_number().over(ibis.window(**tied, order_by=_text(ranked["item"]))),
-    )
-    name = _text(ranked["instance"]) + "|" + _text(ranked["rank"])
-    digits = [ibis.literal(_HEX).find(name.hexdigest("md5").substr(i, 1)) for i in range(6)]
-    digest = sum(digit.cast("int64") * 16 ** (5 - i) for i, digit in enumerate(digits))
-    place = placed(digest, ranked["index"].cast("int64"), ranked["block"], ranked["many"])
-    alone = ranked["many"] == 1
-    return ranked.select(
-        "system",
-        "instance",
-        rank=ibis.ifelse(alone, ranked["rank"], ranked["rank"] + place).cast("int64"),
-        n_candidates=ranked["n_candidates"].cast("int64"),
-        ties=ibis.ifelse(alone, ranked["block"] - 1, 0).cast("int64"),
-    )
-
-
-def count(ranks: Table) -> Table:
-    """Return a histogram: how many instances have each combination of system, n, rank and ties.
-
-    Only instances with one relevant item are combined. Rows of other instances stay, with count 1
-    if ``ranks`` has no counts.
-    """
-    import ibis
-
-    keys = [key for key in _HISTOGRAM if key in ranks.columns]
-    if "instance" not in ranks.columns:
-        return ranks.group_by(keys).agg(count=_instances(ranks))
-    mine = ibis.window(group_by=["system", "instance"])
-    ranks = ranks.mutate(many=ranks.count().over(mine), instance=_text(ranks["instance"]))
-    alone, several = ranks.filter(ranks["many"] == 1), ranks.filter(ranks["many"] > 1)
-    counted = alone.group_by(keys).agg(count=_instances(alone), instance=alone["instance"].min())
-    counts = several["count"] if "count" in ranks.columns else ibis.literal(1)
-    columns = [*keys, "count", "instance"]
-    listed = several.mutate(count=counts.cast(counted["count"].type()))
-    return counted.select(columns).union(listed.select(columns))
-
-
-def _instances(ranks: Table) -> Any:
-    return ranks["count"].sum() if "count" in ranks.columns else ranks.count()
-
-
-# ------------------------------------------------------- functions that run queries in the engine
-
-
 def rank_scores(
     engine: Any,
     source: str,
@@ -434,7 +217,7 @@ def rank_scores(
 ) -> tuple[Table, list[str]]:
     """Return an Ibis expression for the true ranks, and sentences on what is left out."""
     every, _, sentences = checked(engine, source, relevant, seen, progress)
-    return rank(every).order_by("system", "instance", "rank"), sentences
+    return queries.rank(every).order_by("system", "instance", "rank"), sentences
 
 
 def checked(
@@ -446,11 +229,12 @@ def checked(
     sentences say which instances and items are left out.
     """
     name = Path(source).name
-    scores = score_table(opened(engine, source), name, marked=relevant is None)
+    scores = queries.score_table(opened(engine, source), name, marked=relevant is None)
     pairs = [
-        None if x is None else _pairs(opened(engine, x), Path(x).name) for x in (relevant, seen)
+        None if x is None else queries.pairs_of(opened(engine, x), Path(x).name)
+        for x in (relevant, seen)
     ]
-    every = candidates(scores, *pairs)
+    every = queries.candidates(scores, *pairs)
     with one_sentence(name):
         _refuse(scores, name, progress)
         sentences = left_out(name, _numbers_of(scores, every, pairs[0]))
@@ -460,12 +244,15 @@ def checked(
 
 def _refuse(scores: Table, name: str, progress: Progress) -> None:
     """Raise an error for a blank label, a NaN score, a repeated item, or relevance not 1 or 0."""
-    blank = [_blank(scores[key]) for key in KEYS]
+    blank = [_blank(scores[key]) for key in queries.KEYS]
     bad = {"blank": blank[0] | blank[1] | blank[2]}
     if scores["score"].type().is_floating():
         bad["nan"] = scores["score"].isnan()
     if "relevant" in scores.columns:
-        bad["odd"] = ~(_is(scores["relevant"], YES) | _is(scores["relevant"], NO))
+        bad["odd"] = ~(
+            queries.means(scores["relevant"], queries.YES)
+            | queries.means(scores["relevant"], queries.NO)
+        )
     sums = {name: scores.count(where=flag) for name, flag in bad.items()}
     totals = scores.agg(rows=scores.count(), **sums).to_pyarrow().to_pylist()[0]
     refuse_cells(name, totals)
@@ -474,16 +261,12 @@ def _refuse(scores: Table, name: str, progress: Progress) -> None:
     # the groups of all rows would fill the memory.
     for number in range(slices):
         part = scores if slices == 1 else scores.filter(_slice(scores, slices) == number)
-        again = part.group_by(KEYS).agg(times=part.count())
+        again = part.group_by(queries.KEYS).agg(times=part.count())
         again = again.filter(again["times"] > 1)
         total = again.agg(rows=(again["times"] - 1).sum()).to_pyarrow().to_pylist()[0]["rows"]
         if total:
             refuse_twice(name, int(total), again.limit(_NAMED).to_pyarrow().to_pylist())
         progress(0.5 * (number + 1) / slices)
-
-
-def _number(expression: Any) -> int:
-    return int(expression.to_pyarrow().as_py())
 
 
 def _blank(label: Any) -> Any:
@@ -504,7 +287,10 @@ def _numbers_of(scores: Table, every: Table, relevant: Table | None) -> list[dic
     number of relevant items, and ``items`` of those with a score.
     """
     score = every["score"]
-    real, wanted = _real(score), every["relevant"] & score.notnull() & _real(score)
+    real, wanted = (
+        queries.is_candidate(score),
+        every["relevant"] & score.notnull() & queries.is_candidate(score),
+    )
     keys = ["system", "instance"]
     lists = every.group_by(keys).agg(n=every.count(where=real), items=every.count(where=wanted))
     n, items = lists["n"], lists["items"]
@@ -514,11 +300,13 @@ def _numbers_of(scores: Table, every: Table, relevant: Table | None) -> list[dic
     table = lists.group_by("system").agg(**counts).order_by("system")
     rows = table.to_pyarrow().to_pylist()
     if relevant is None:
-        marked = scores.filter(_is(scores["relevant"], YES))
+        marked = scores.filter(queries.means(scores["relevant"], queries.YES))
         asked = marked.group_by("system").agg(items=marked.count()).to_pyarrow().to_pylist()
         total = {row["system"]: row["items"] for row in asked}
     else:
-        total = dict.fromkeys([row["system"] for row in rows], _number(relevant.distinct().count()))
+        total = dict.fromkeys(
+            [row["system"] for row in rows], queries.number_of(relevant.distinct().count())
+        )
     return [row | {"asked": total.get(row["system"], 0)} for row in rows]
 
 
@@ -532,9 +320,9 @@ def ranks_table(table: Table, name: str) -> Table:
         raise ReadError(f"{name}: counts do not keep column {lost!r}; leave it out")
     import ibis
 
-    wanted = (*_HISTOGRAM, "count", "instance")
+    wanted = (*queries.HISTOGRAM, "count", "instance")
     columns = {role: table[roles[role]] for role in wanted if role in roles}
-    columns["system"] = _text(columns.get("system", ibis.literal(stem_of(name))))
+    columns["system"] = queries.text_of(columns.get("system", ibis.literal(stem_of(name))))
     return table.select(**columns)
 
 
@@ -552,8 +340,8 @@ def _refuse_ranks(ranks: Table, name: str) -> None:
     """Refuse ranks that are missing or not in 1..n, and blank names of systems."""
     most = ranks["n_candidates"] if "n_candidates" in ranks.columns else ranks["rank"]
     good = ((ranks["rank"] >= 1) & (ranks["rank"] <= most)).fill_null(False)
-    refuse_cells(name, {"blank": _number(ranks.count(where=_blank(ranks["system"])))})
-    if bad := _number(ranks.count(where=~good)):
+    refuse_cells(name, {"blank": queries.number_of(ranks.count(where=_blank(ranks["system"])))})
+    if bad := queries.number_of(ranks.count(where=~good)):
         raise ReadError(f"{name}: {bad:,} ranks are no number from 1 to n; correct these rows")
 
 
@@ -566,7 +354,7 @@ def _refuse_merged(table: Table, name: str) -> None:
     for header, kind in table.schema().items() if "system" not in roles.values() else ():
         if roles[header] is None and kind.is_string() and bare(header) not in NO_SYSTEMS:
             words = ~table[header].re_search(rf"^\s*{NUMERAL}\s*$")
-            if 1 < _number(table[header].nunique(where=words)) <= limits.SYSTEMS.most:
+            if 1 < queries.number_of(table[header].nunique(where=words)) <= limits.SYSTEMS.most:
                 raise merged(name, header)
 
 
@@ -581,15 +369,15 @@ def count_ranks(engine: Any, source: str) -> Table:
         _refuse_ranks(ranks, name)
         if "instance" in ranks.columns:
             lists = ranks.group_by("system", "instance").agg(items=ranks.count())
-            several = _number(lists.filter(lists["items"] > 1).limit(1).count()) > 0
-    counted = count(ranks if several else ranks.drop(*{"instance"} & {*ranks.columns}))
-    return counted.order_by([key for key in _HISTOGRAM if key in counted.columns])
+            several = queries.number_of(lists.filter(lists["items"] > 1).limit(1).count()) > 0
+    counted = queries.count(ranks if several else ranks.drop(*{"instance"} & {*ranks.columns}))
+    return counted.order_by([key for key in queries.HISTOGRAM if key in counted.columns])
 
 
 def fetched(table: Table, name: str, most: int) -> Any:
     """Return a database table as a data frame; refuse a table of more than ``most`` rows."""
     with one_sentence(name):
-        if _number(table.limit(most + 1).count()) > most:
+        if queries.number_of(table.limit(most + 1).count()) > most:
             raise ReadError(f"{name} are more than {most:,} rows: write them, -o {name}.parquet")
         return table.to_pandas()
 
@@ -603,10 +391,10 @@ def folder(path: Path) -> bytes:
     engine = connect()
     table = opened(engine, str(path))
     with one_sentence(path.name):
-        many = _number(table.count()) > limits.LABELLED.most
+        many = queries.number_of(table.count()) > limits.LABELLED.most
         if many and "rank" in map(str.lower, table.columns):
             table = count_ranks(engine, str(path))
-        limits.ROWS.check(_number(table.count()), path.name)
+        limits.ROWS.check(queries.number_of(table.count()), path.name)
         whole = io.BytesIO()
         parquet.write_table(table.to_pyarrow(), whole)
     return whole.getvalue()

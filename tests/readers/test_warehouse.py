@@ -20,8 +20,8 @@ from pyarrow import parquet
 
 import sampledash as sd
 from sampledash.command_line import main
+from sampledash.readers import queries, warehouse
 from sampledash.readers import upload_limits as limits
-from sampledash.readers import warehouse
 
 pytestmark = pytest.mark.skipif(
     find_spec("ibis") is None, reason="Ibis is not installed: pip install 'sampledash[warehouse]'"
@@ -251,6 +251,7 @@ def test_strata_of_a_column_are_those_of_arrays(tmp_path, refused):
         "a=5,b=1,c=9,d=2": "no negative has the stratum 'd'",
         "a=5,b=few,c=9": "--negatives b= must be a number, got 'few'",
         "a=5,b=.5,c=9": "give whole numbers of items",
+        "a=5,b=1,a=9,c=2": "'a' is named twice",
     }.items():
         refused(said, "rank", source, "--negatives", negatives)
     bare = written(tmp_path / "bare.parquet", {k: v for k, v in columns.items() if k != "Stratum"})
@@ -428,8 +429,8 @@ def marks_may_be_yes_or_no(engine, folder):
     rows = {"instance": ["u"] * 3, "item": [1, 2, 3], "score": [1.0, 2.0, 3.0]}
     for place, marks in enumerate(([False, True, None], ["false", "True", None], [0.0, 1, None])):
         path = written(folder / f"marks {place}.parquet", {**rows, "relevant": marks})
-        table = warehouse.score_table(warehouse.opened(engine, path), "marks", marked=True)
-        ranks = warehouse.rank(warehouse.candidates(table))
+        table = queries.score_table(warehouse.opened(engine, path), "marks", marked=True)
+        ranks = queries.rank(queries.candidates(table))
         assert ranks.to_pandas()[["rank", "n_candidates"]].to_numpy().tolist() == [[2, 3]]
 
 
@@ -526,7 +527,7 @@ ENDLESS = """
 import os, signal, sys, threading
 from sampledash import command_line
 from sampledash.__main__ import main
-from sampledash.readers import warehouse
+from sampledash.readers import queries, warehouse
 
 def work():
     engine = warehouse.connect("duckdb://?memory_limit=40MB&threads=2")

@@ -1,0 +1,230 @@
+"""Queries on tables of scores and ranks, as Ibis expressions that an engine runs later.
+
+Scores are not sorted: one join finds the score of each relevant item; a second join and an
+aggregation count the candidates with a better score and with an equal score.
+"""
+
+from typing import Any
+
+from sampledash.checks import NUMERAL, counted, shown
+from sampledash.readers.columns import bare
+from sampledash.readers.scores import roles_of
+from sampledash.readers.upload_limits import ReadError, stem_of
+
+KEYS = ["system", "instance", "item"]
+STRATUM = "stratum"  # name of the column of scores that labels the stratum of each candidate
+YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
+_STEPS = 2**24  # number of possible values of the hash (6 hexadecimal digits) that breaks ties
+_HEX = "0123456789abcdef"
+HISTOGRAM = ["system", "n_candidates", "rank", "ties"]
+
+Table = Any  # an Ibis table; its type is not imported, because Ibis is an optional dependency
+
+
+def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
+    """Return the position, counted from 0, of a relevant item among ``block`` items of equal score.
+
+    Of these items, ``relevant`` are relevant, and the item is number ``index`` (from 0) of them.
+    The relevant items are spread evenly over the positions, and the hash ``digest`` decides the
+    first one. Every position is equally likely, so that means of metrics are unbiased.
+    """
+    return (digest + index * _STEPS) * block // (relevant * _STEPS)
+
+
+def number_of(expression: Any) -> int:
+    """Run a query whose result is one whole number, and return the number."""
+    return int(expression.to_pyarrow().as_py())
+
+
+def text_of(column: Any) -> Any:
+    """Return a column as text."""
+    return column if column.type().is_string() else column.cast("string")
+
+
+def pairs_of(table: Table, name: str) -> Table:
+    """Return the columns instance and item of a table, which may have other headers."""
+    roles = roles_of(table.columns, ("instance", "item"), name)
+    return table.select(**{role: table[roles[role]] for role in ("instance", "item")})
+
+
+def score_table(table: Table, name: str, *, marked: bool) -> Table:
+    """Return the columns as system, instance, item, score and, if ``marked``, relevant."""
+    wanted = ("instance", "item", "score", *(["relevant"] if marked else []))
+    roles = roles_of(table.columns, wanted, name)
+    import ibis
+
+    columns = {role: table[roles[role]] for role in (*wanted, "system") if role in roles}
+    for role, column in columns.items():
+        kind = column.type()
+        number = kind.is_numeric() or kind.is_string()
+        if kind.is_nested() or (role == "score" and not number):
+            wants = "numbers" if role == "score" else "text or numbers"
+            raise ReadError(f"{name}: column {roles[role]!r} holds {kind}; write {wants}")
+    if columns["score"].type().is_string():
+        columns["score"] = _numbers(table, roles["score"], name)
+    columns["system"] = text_of(columns.get("system", ibis.literal(stem_of(name))))
+    if marked:
+        mark = columns["relevant"]
+        mark = mark.cast("int8") if mark.type().is_boolean() else mark
+        number = mark.type().is_numeric()
+        columns["relevant"] = mark.fill_null(0) if number else text_of(mark).lower().fill_null("")
+    for header in table.columns:
+        if bare(header) == STRATUM:
+            columns[STRATUM] = text_of(table[header]).fill_null("")
+    return table.select(**columns)
+
+
+def _numbers(table: Table, header: str, name: str) -> Any:
+    """Return the numbers in a column of text; refuse text that is no number."""
+    text = table[header].re_replace(r"\s", "").lower().nullif("")
+    number = text.re_search(rf"^({NUMERAL}|[+-]?inf|-?nan)$")
+    wrong = table.filter(~number.fill_null(True)).select(header)
+    if size := number_of(wrong.count()):
+        some = shown(wrong.limit(1).to_pyarrow()[0][0].as_py())
+        what = counted(size, "score is no number", "scores are no numbers")
+        raise ReadError(f"{name}: {what}, such as {some}; write them with the digits 0 to 9")
+    return text.re_replace("^-nan$", "nan").try_cast("float64")
+
+
+def means(flag: Any, words: tuple[str, ...]) -> Any:
+    """Return whether cells mean yes (if ``words`` is YES) or no (NO); cells are text or numbers."""
+    return flag == int(words is YES) if flag.type().is_numeric() else flag.isin(words)
+
+
+def candidates(scores: Table, relevant: Table | None = None, seen: Table | None = None) -> Table:
+    """Return the scores with a boolean column ``relevant``, without irrelevant items in ``seen``.
+
+    ``relevant`` and ``seen`` hold pairs of instance and item. If ``relevant`` is None, a column of
+    ``scores`` marks the relevant items.
+    """
+    if relevant is None:
+        every = scores.mutate(relevant=means(scores["relevant"], YES))
+    else:
+        every = _flagged(scores, relevant, "relevant")
+    if seen is not None:
+        every = _flagged(every, seen, "seen")
+        every = every.filter(every["relevant"] | ~every["seen"]).drop("seen")
+    return every
+
+
+def _flagged(table: Table, pairs: Table, name: str) -> Table:
+    """Add a column ``name``, which says whether instance and item are in ``pairs``.
+
+    Labels of different types are compared as text.
+    """
+    pairs = pairs.distinct().mutate(flag=True)
+    keys = []
+    for key in KEYS[1:]:
+        label, other = table[key], pairs[key]
+        alike = label.type().is_integer() == other.type().is_integer()
+        keys.append(label == other if alike else text_of(label) == text_of(other))
+    joined = table.left_join(pairs, keys)
+    return joined.select(*table.columns, **{name: joined["flag"].fill_null(False)})
+
+
+def is_candidate(score: Any) -> Any:
+    """Return whether a row is a candidate; the score -inf marks items that are no candidates."""
+    return score.fill_null(0) != float("-inf")
+
+
+def wanted_items(candidates: Table) -> Table:
+    """Return the relevant items that have a score, with the score in the column ``wanted``.
+
+    To count candidates, join this table with all scored items, and filter out items with the score
+    -inf afterwards. If they were filtered out before, engines would join in an inefficient order.
+    """
+    score = candidates["score"]
+    relevant = candidates.filter(candidates["relevant"] & score.notnull() & is_candidate(score))
+    return relevant.select(*KEYS, wanted=relevant["score"])
+
+
+def class_sums(candidates: Table, groups: Any, key: str) -> Table:
+    """Divide the items of each relevant item's list into groups, and return sums over the groups.
+
+    Three columns define a group. ``row`` is the number of the relevant item in the order of system
+    and instance. ``first`` is a column of the data frame ``groups``, which has a row for each value
+    of the column ``key`` of ``candidates``. ``side`` is 0 if items have a better score than the
+    relevant item, 1 if the score is equal, 2 if it is worse, and 3 for the relevant item itself and
+    items that are no candidates. The sums are ``size``, the number of items in the group, and the
+    sum of each column ``part…`` of ``groups``.
+    """
+    import ibis
+
+    wanted = wanted_items(candidates)
+    number = ibis.row_number().over(ibis.window(order_by=KEYS[:2]))
+    wanted = wanted.select(*KEYS[:2], "wanted", row=number, own=wanted["item"])
+    columns = list(dict.fromkeys([*KEYS, "score", key]))
+    both = wanted.join(candidates[columns], KEYS[:2]).join(ibis.memtable(groups), key)
+    score, no_negative = both["score"], (both["item"] == both["own"]) | ~is_candidate(both["score"])
+    known = [(no_negative, 3), (score > both["wanted"], 0), (score == both["wanted"], 1)]
+    both = both.mutate(side=ibis.cases(*known, else_=2))
+    sums = {x: both[x].sum() for x in groups.columns if x.startswith("part")}
+    return both.group_by("row", "first", "side").agg(size=both.count(), **sums)
+
+
+def item_weights(table: Table, name: str) -> Table:
+    """Return a row for each item, with the smallest and largest weight that the table gives it."""
+    header = next((header for header in table.columns if bare(header) == "weight"), None)
+    if header is None:
+        raise ReadError(f"{name} has no column weight: add it, or draw negatives by popularity")
+    item = table[roles_of(table.columns, ("item",), name)["item"]]
+    weight = table[header].cast("string").try_cast("float64")
+    return table.group_by(item=item).agg(low=weight.min(), high=weight.max()).order_by("item")
+
+
+def rank(candidates: Table) -> Table:
+    """Return system, instance, rank, n and ties of every relevant item with a score.
+
+    The rank is 1 + the number of candidates with a better score; a missing score is never better.
+    :func:`placed` breaks ties between relevant items of an instance.
+    """
+    import ibis
+
+    both = wanted_items(candidates).join(candidates["system", "instance", "score"], KEYS[:2])
+    ranked = both.group_by([*KEYS, "wanted"]).agg(
+        rank=both.count(where=both["score"] > both["wanted"]) + 1,
+        block=both.count(where=both["score"] == both["wanted"]),
+        n_candidates=both.count(where=is_candidate(both["score"])),
+    )
+    tied = {"group_by": ["system", "instance", "wanted"]}
+    ranked = ranked.mutate(
+        many=ranked.count().over(ibis.window(**tied)),
+        index=ibis.row_number().over(ibis.window(**tied, order_by=text_of(ranked["item"]))),
+    )
+    name = text_of(ranked["instance"]) + "|" + text_of(ranked["rank"])
+    digits = [ibis.literal(_HEX).find(name.hexdigest("md5").substr(i, 1)) for i in range(6)]
+    digest = sum(digit.cast("int64") * 16 ** (5 - i) for i, digit in enumerate(digits))
+    place = placed(digest, ranked["index"].cast("int64"), ranked["block"], ranked["many"])
+    alone = ranked["many"] == 1
+    return ranked.select(
+        "system",
+        "instance",
+        rank=ibis.ifelse(alone, ranked["rank"], ranked["rank"] + place).cast("int64"),
+        n_candidates=ranked["n_candidates"].cast("int64"),
+        ties=ibis.ifelse(alone, ranked["block"] - 1, 0).cast("int64"),
+    )
+
+
+def count(ranks: Table) -> Table:
+    """Return a histogram: how many instances have each combination of system, n, rank and ties.
+
+    Only instances with one relevant item are combined. Rows of other instances stay, with count 1
+    if ``ranks`` has no counts.
+    """
+    import ibis
+
+    keys = [key for key in HISTOGRAM if key in ranks.columns]
+    if "instance" not in ranks.columns:
+        return ranks.group_by(keys).agg(count=_instances(ranks))
+    mine = ibis.window(group_by=["system", "instance"])
+    ranks = ranks.mutate(many=ranks.count().over(mine), instance=text_of(ranks["instance"]))
+    alone, several = ranks.filter(ranks["many"] == 1), ranks.filter(ranks["many"] > 1)
+    counted = alone.group_by(keys).agg(count=_instances(alone), instance=alone["instance"].min())
+    counts = several["count"] if "count" in ranks.columns else ibis.literal(1)
+    columns = [*keys, "count", "instance"]
+    listed = several.mutate(count=counts.cast(counted["count"].type()))
+    return counted.select(columns).union(listed.select(columns))
+
+
+def _instances(ranks: Table) -> Any:
+    return ranks["count"].sum() if "count" in ranks.columns else ranks.count()
