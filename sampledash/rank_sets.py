@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any, Literal, get_args
@@ -57,6 +57,12 @@ class RankSet(ByDigest):
         For the scheme that draws a number of negatives from each stratum: irrelevant items by
         stratum, shape (rows, 4, strata). The first three numbers are those of ``classes``; the last
         is the number of items drawn from the stratum, or infinity if all its items are drawn.
+    overlaps
+        For negatives that systems share: for the name of another system, the number of irrelevant
+        items that both systems rank above the relevant item, shape (rows,). If items may be tied,
+        the shape is (rows, 2, 2): the numbers of irrelevant items that are above or tied (second
+        axis) in this ranking, and above or tied (third axis) in the other system's ranking.
+        Instances have one relevant item each.
     provenance
         Text that says where the ranks come from: data, split, recommender, seed. Exports contain
         it; no computation uses it, and ``digest`` does not depend on it.
@@ -87,6 +93,7 @@ class RankSet(ByDigest):
     provenance: str
     classes: Floats | None
     strata: Floats | None
+    overlaps: dict[str, Ints]
     _order: tuple[Ints | slice, Ints, Ints]
 
     def __init__(
@@ -103,6 +110,7 @@ class RankSet(ByDigest):
         provenance: str = "",
         classes: ArrayLike | None = None,
         strata: ArrayLike | None = None,
+        overlaps: Mapping[str, ArrayLike] | None = None,
     ) -> None:
         name = checks.text("system", system)
         where = f"of system {name!r}"
@@ -136,7 +144,8 @@ class RankSet(ByDigest):
             i = int(np.argmax(open_ended & (tied > 0)))
             hidden = f"an item whose rank is only known to lie beyond {rank[i] - 1}"
             raise ValueError(f"ties {where}: {tied[i]} others tied with {hidden}; give 0 there")
-        self._hold(name, rank, size, labels, tied, mass, count, open_ended, provenance, *[None] * 2)
+        columns = rank, size, labels, tied, mass, count, open_ended
+        self._hold(name, *columns, provenance, None, None, {})
         object.__setattr__(self, "_order", self._sorted_rows())
         order, position, relevant = self._order
         numbers = np.empty((3, rows), dtype=np.int64)
@@ -145,8 +154,29 @@ class RankSet(ByDigest):
             if values is not None:
                 array = check_classes(f"{what} {where}", values, numbers, whole=whole)
                 object.__setattr__(self, what, array)
+        for other, inner in (overlaps or {}).items():
+            self.overlaps[other] = self._overlap(f"overlaps {where} with {other!r}", inner)
         if mass is not None:
             self._check_mass(where, mass)
+
+    def _overlap(self, what: str, given: ArrayLike) -> Ints:
+        """Return an overlap, shape (rows, 2, 2); raise ValueError if it contradicts the ranks."""
+        inner, rows = checks.array_of(what, given), len(self)
+        if inner.shape == (rows,):
+            inner = np.pad(inner[:, None, None], ((0, 0), (0, 1), (0, 1)))
+        if inner.shape != (rows, 2, 2) or inner.dtype.kind not in "iu":
+            fault = "give a whole number for each rank, or an array (ranks, 2, 2) of them"
+        elif self.max_relevant > 1:
+            fault = "an instance has several relevant items: leave the overlaps out"
+        else:
+            most = np.stack([self.ranks - 1, self.ties], axis=1)
+            fits = np.all(inner >= 0, axis=(1, 2)) & np.all(inner.sum(axis=2) <= most, axis=1)
+            if np.all(fits):
+                return inner.astype(np.int64)
+            i = int(np.argmin(fits))
+            numbers = f"{most[i, 0]} items above and {most[i, 1]} tied"
+            fault = f"{inner[i].tolist()} does not fit rank {self.ranks[i]}, with {numbers}"
+        raise ValueError(f"{what}: {fault}")
 
     def _check_mass(self, where: str, mass: Floats) -> None:
         """Raise ValueError unless ``mass`` is 0 at the best rank and 1 at the worst rank."""
@@ -239,7 +269,9 @@ class RankSet(ByDigest):
         columns += [self.beyond] * bool(self.beyond.any())
         columns += [] if self.classes is None else [self.classes]
         columns += [] if self.strata is None else [None, self.strata]
-        return digest_of(f"{self.system!r} {len(self)}", columns, self.instances)
+        columns += self.overlaps.values()
+        names = "".join(f" {other!r}" for other in self.overlaps)
+        return digest_of(f"{self.system!r} {len(self)}{names}", columns, self.instances)
 
     @cached_property
     def n_instances(self) -> float:
@@ -277,7 +309,7 @@ class RankSet(ByDigest):
             order, position, relevant = self._order
             last = self.n[order] - relevant + position
             ranks[order] = np.where(self.beyond[order], last, ranks[order])
-        return self._changed(ranks=ranks, beyond=None, mass_above=None)
+        return self._changed(ranks=ranks, beyond=None, mass_above=None, overlaps=None)
 
     def without_mass(self) -> RankSet:
         """Return the rank set without ``mass_above``, which only the popularity scheme uses."""
@@ -296,6 +328,10 @@ class RankSet(ByDigest):
         classes = self.classes.copy()
         classes[:, WEIGHT] **= power
         return self._changed(classes=classes)
+
+    def with_overlaps(self, overlaps: Mapping[str, ArrayLike]) -> RankSet:
+        """Return the rank set with these ``overlaps``, by the name of the other system."""
+        return self._changed(overlaps=overlaps)
 
     def _changed(self, **columns: Any) -> RankSet:
         names = (field.name for field in fields(self) if field.name != "_order")

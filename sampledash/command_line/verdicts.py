@@ -13,7 +13,7 @@ from sampledash.comparison.verdict import CODES, Pairs
 from sampledash.protocol import Protocol
 from sampledash.report.numbers import count, spell
 from sampledash.report.recheck import recheck
-from sampledash.report.sentences import beware, cutoff_holds_all, headline, negatives
+from sampledash.report.sentences import beware, cutoff_holds_all, headline, if_shared, negatives
 from sampledash.stopping import mean_stopping_cost
 from sampledash.types import Progress
 
@@ -34,10 +34,14 @@ def check(args: argparse.Namespace, progress: Progress) -> Answer:
     protocol = Protocol.of(options_of(args, sets))
     findings = Pairs.of(metrics_of(args), sets, args.m, protocol, progress)
     sentences = [*(headline(findings, x) for x in range(len(findings.metrics))), *beware(findings)]
+    tables = {"pairs": findings.verdict}
+    if any(ranks.overlaps for ranks in sets) and protocol.design.by_degree:
+        shared, more = if_shared(findings, options_of(args, sets))
+        sentences, tables = [*sentences, *more], tables | {"shared": shared}
     state = CODES[int(findings.states.min())]
     code = WRONG if state in ("wrong", "undecided") else RIGHT
     facts = {"m": findings.m, "scheme": args.scheme, "m_max": findings.m_max, "state": state}
-    return Answer(sentences, {"pairs": findings.verdict}, facts, code=code)
+    return Answer(sentences, tables, facts, code=code)
 
 
 def _is_html(path: str) -> bool:

@@ -35,7 +35,7 @@ from sampledash.comparison.scatter import CHUNK
 from sampledash.comparison.user_resampling import Sampled
 from sampledash.quadrature import panels
 from sampledash.rank_counts import RankCounts
-from sampledash.rank_sets import Ties
+from sampledash.rank_sets import RankSet, Ties
 from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Complex, Floats, Ints
@@ -51,6 +51,10 @@ _MANY = 1_000
 # by about half of P(X = Y): this number (half the normal density at 0) times the largest effect of
 # one sampled value on a mean, in standard deviations of the difference.
 WIDER = 0.2
+MISFIT = (
+    "the overlap of systems {!r} and {!r} does not fit their ranks: make it by sampledash.overlaps "
+    "from the scores that were ranked"
+)
 _SMALL = 1e-9  # number of items in place of 0, so that no share is 0 / 0
 # For each rule for ties, a matrix that moves items from above, tied and below (columns) to above,
 # tied and below (rows): in the optimistic rule, for example, tied items count as below.
@@ -87,6 +91,19 @@ class Overlap:
     positions: Ints
     cells: Ints
 
+    @classmethod
+    def between(cls, first: RankSet, second: RankSet) -> Overlap:
+        """Return the overlap of two systems from ``first.overlaps``, which names ``second``."""
+        pair = first.system, second.system
+        at = -np.ones(1)
+        if second.max_relevant == 1:
+            at = pd.Index(second.instances).get_indexer(pd.Index(first.instances))
+        if np.any(at < 0):
+            raise ValueError(MISFIT.format(*pair))
+        ends = [np.stack([x.ranks - 1, x.ties], axis=1) for x in (first, second)]
+        cells = cells_of(pair, first.overlaps[second.system], ends[0], ends[1][at], first.n - 1)
+        return cls(pair, first.instances, np.ones((len(at), 2), dtype=np.int64), cells)
+
     def of(
         self, system: str, labels: NDArray[Any], left: RankCounts, right: RankCounts, ties: Ties
     ) -> Ints:
@@ -107,9 +124,26 @@ class Overlap:
             ranks = (np.array([x.above, x.tied, x.negatives]).T for x in (left, right))
             if all(map(np.array_equal, (x @ _TOTAL for x in sides), ranks)):
                 return cells
-        advice = "make it by sampledash.overlaps from the scores that were ranked"
-        both = f"systems {self.systems[0]!r} and {self.systems[1]!r}"
-        raise ValueError(f"the overlap of {both} does not fit their ranks: {advice}")
+        raise ValueError(MISFIT.format(*self.systems))
+
+
+def cells_of(
+    systems: tuple[str, str], inner: Ints, first: Ints, second: Ints, negatives: Ints
+) -> Ints:
+    """Return the array ``cells`` of an :class:`Overlap`: (rows, 3, 3).
+
+    Irrelevant items are above or tied in both rankings (``inner``, (rows, 2, 2)), above or tied
+    under the ``first`` and under the ``second`` system, (rows, 2) each; in all, there are
+    ``negatives``. Raise ValueError if these numbers contradict each other.
+    """
+    cells = np.zeros((len(inner), 3, 3), dtype=np.int64)
+    cells[:, :2, :2] = inner
+    cells[:, :2, 2] = first - inner.sum(axis=2)
+    cells[:, 2, :2] = second - inner.sum(axis=1)
+    cells[:, 2, 2] = negatives - cells.sum(axis=(1, 2))
+    if np.any(cells < 0):
+        raise ValueError(MISFIT.format(*systems))
+    return cells
 
 
 # Matrix that turns numbers of items above, tied and below into numbers above, tied and in all.
@@ -185,11 +219,12 @@ def bounds_if_known(
         return (0.0, 1.0) if few else (chance, chance)
     # Allow for skewness by the first term of Edgeworth's series. The skewness of each instance's
     # difference is assumed to be at most _SKEWNESS. Allow for ties by about half of P(X = Y): half
-    # the normal density at 0, times the share of an instance in the mean.
+    # the normal density at 0, times the share of an instance in the mean. Where means are evenly
+    # spaced, ``step`` already allows for ties.
     z = difference / deviation
     skewness = _SKEWNESS * float(each**1.5 @ first.counts[back]) / deviation**3
     off = skewness / 6 * max(abs(z**2 - 1), 1.0) * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-    off += WIDER * float(weight.max()) / deviation
+    off += WIDER * float(step or weight.max()) / deviation
     return max(chance - off, 0.0), min(chance + off, 1.0)
 
 

@@ -19,7 +19,7 @@ is Binomial(t, p), where p is the subset's share of the sampling weight.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import permutations, product
 from typing import Unpack
 
 import numpy as np
@@ -68,7 +68,8 @@ def probability_if_shared(
     """Return bounds on the chance of the true order if both systems rank the same negatives.
 
     The parameters are those of :func:`~sampledash.probability_of_order`, and ``overlaps`` of pairs
-    of systems, made by :func:`~sampledash.overlaps`.
+    of systems, made by :func:`~sampledash.overlaps`. Pairs without an entry there have the overlap
+    that is held by their rank sets, if any.
 
     Returns
     -------
@@ -127,15 +128,18 @@ def _by_pair(
     """Return a map from the names of two systems to their overlap.
 
     Raise ValueError if a system of an overlap is not in ``sets``, or if negatives are not drawn
-    uniformly.
+    uniformly. Overlaps that the rank sets hold are then left out.
     """
-    known = {}
+    known: dict[frozenset[str], Overlap] = {}
+    for first, second in permutations(sets, 2):
+        if second.system in first.overlaps and protocol.design.by_degree:
+            known[frozenset((first.system, second.system))] = Overlap.between(first, second)
     for overlap in () if overlaps == () else checks.several("overlaps", overlaps, "overlap"):
         checks.of_kind("overlaps", overlap, Overlap, "Overlap", "make one with sampledash.overlaps")
         known[frozenset(overlap.systems)] = overlap
         if others := frozenset(overlap.systems) - {ranks.system for ranks in sets}:
             raise ValueError(f"overlaps are about system {min(others)!r}, which is not in sets")
-    if known and not protocol.design.by_degree:
+    if overlaps != () and not protocol.design.by_degree:
         raise ValueError(
             f"overlaps say nothing about negatives drawn {protocol.design.words}: take a uniform "
             "scheme with or without replacement, or leave the overlaps out"

@@ -347,8 +347,8 @@ def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source |
     Also return a warning if ranks of chosen recommenders are missing, otherwise "".
     """
     by_system = {} if setup is None else {x.system: _made().get(setup.key(x)) for x in chosen}
-    sets = tuple(ranks for ranks in by_system.values() if ranks is not None)
-    missing = [system for system, ranks in by_system.items() if ranks is None]
+    sets = lab.together([trained for trained in by_system.values() if trained is not None])
+    missing = [system for system, trained in by_system.items() if trained is None]
     if setup is not None and sets:
         name = f"the Lab, split {setup.parts.text}"
         st.session_state[_SHOWN] = Source(sets, name, False, f'sd.read_rank_sets("{FILE}")')

@@ -5,13 +5,14 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sampledash import checks
-from sampledash.comparison.overlap import Overlap
+from sampledash.comparison.overlap import Overlap, cells_of
+from sampledash.lab.marks import Bits, common, compared, irrelevant, packed
 from sampledash.lab.ranking import ScoresOf, blocks, read_scores, users_of, without
 from sampledash.rank_sets import RankSet, require_several
-from sampledash.types import Ints
+from sampledash.types import Flags, Ints
 
 
 def overlaps(
@@ -59,50 +60,62 @@ def overlaps(
             f"sets hold ranks of {', '.join(str(len(x)) for x in sets)} relevant items, but there "
             f"are {len(tables)} tables of scores, and relevant names {wanted.nnz:,} items"
         )
-    pairs = list(combinations(range(len(sets)), 2))
-    cells = {pair: list[Ints]() for pair in pairs}
-    for several in zip(*(blocks(x, wanted, others) for x, _, _ in read), strict=True):
-        start, stop, _, _ = several[0]
-        for user in range(start, stop):
-            rows = slice(ends[user], ends[user + 1])
-            marks = [
-                _marks(x[user - start], wanted.indices[rows], ranks, rows, (user, i))
-                for i, (ranks, (_, _, x, _)) in enumerate(zip(sets, several, strict=True))
-            ]
-            for i, j in pairs:
-                counts = np.einsum("ixn,jyn->ijxy", marks[i], marks[j], optimize=True)
-                cells[i, j].append(counts.reshape(-1, 3, 3).astype(np.int64))
-    sizes = np.diff(ends)
-    labels = np.repeat(sets[0].instances, sizes[users_of(wanted)])
-    positions = np.concatenate([np.argwhere(np.ones((size, size))) + 1 for size in sizes])
-    return [
-        Overlap((sets[i].system, sets[j].system), labels, positions, np.concatenate(cells[i, j]))
-        for i, j in pairs
+    # The relevant items of a user are in order of rank. A row of an overlap is about the relevant
+    # items number ``left`` and ``right``, which belong to the same user.
+    user, sizes = users_of(wanted), np.diff(ends)
+    place = np.arange(len(user)) - ends[user]
+    orders = [np.lexsort((ranks.ranks, user)) for ranks in sets]
+    numbers = [
+        np.stack([x.ranks[order] - 1 - place, x.ties[order]], axis=1)
+        for x, order in zip(sets, orders, strict=True)
     ]
+    last = np.r_[0, np.cumsum(sizes**2)]
+    owner = np.repeat(np.arange(len(sizes)), sizes**2)
+    within = np.divmod(np.arange(last[-1]) - last[owner], sizes[owner])
+    left, right = (ends[owner] + x for x in within)
+    pairs = list(combinations(range(len(sets)), 2))
+    inner = {pair: list[Ints]() for pair in pairs}
+    masked = any(np.any(ranks.n < wanted.shape[1]) for ranks in sets)
+    for several in zip(*(blocks(some, wanted, others) for some, _, _ in read), strict=True):
+        start, stop, first, _ = several[0]
+        rows, marks = np.arange(ends[start], ends[stop]), list[Bits]()
+        for i, (_, _, block, threshold) in enumerate(several):
+            if masked and not np.array_equal(block == -np.inf, first == -np.inf):
+                raise ValueError(
+                    f"systems {sets[0].system!r} and {sets[i].system!r} rank different candidates "
+                    f"of the users {start} to {stop - 1}: give -inf to the same items in both"
+                )
+            bits = []
+            own = threshold[orders[i][rows] - rows[0]]
+            for some, above, tied in compared(block, own, user[rows] - start):
+                at = rows[some]
+                flags = irrelevant(above, tied, wanted[user[at]])
+                _draw(flags, numbers[i][at], user[at], i)
+                bits.append(packed(flags))
+            marks.append(np.concatenate(bits, axis=1))
+        part = slice(last[start], last[stop])
+        for i, j in pairs:
+            both = marks[i][:, left[part] - rows[0]], marks[j][:, right[part] - rows[0]]
+            inner[i, j].append(common(*both))
+    labels, positions = sets[0].instances[orders[0]][left], np.stack(within, axis=1) + 1
+    negatives = sets[0].n[orders[0]][left] - sizes[owner]
+    made = []
+    for i, j in pairs:
+        names, sides = (sets[i].system, sets[j].system), (numbers[i][left], numbers[j][right])
+        cells = cells_of(names, np.concatenate(inner[i, j]), *sides, negatives)
+        made.append(Overlap(names, labels, positions, cells))
+    return made
 
 
-def _marks(
-    scores: NDArray[Any], relevant: Ints, ranks: RankSet, rows: slice, seed: tuple[int, int]
-) -> NDArray[np.float32]:
-    """Return which candidates are above, tied with, and below each relevant item, as 1 or 0.
+def _draw(flags: Flags, numbers: Ints, user: Ints, seed: int) -> None:
+    """Draw the order of relevant items that are tied with each other, and of other tied items.
 
-    The shape is (relevant items, 3, items): the best relevant item is first, and the second index
-    is 0 for above, 1 for tied and 2 for below. ``rows`` are the rows of the relevant items in
-    ``ranks``.
+    The ranks of such relevant items were drawn at random. Of the tied items in ``flags``, make as
+    many items above as ``numbers``, (rows, 2), says.
     """
-    rank, ties = ranks.ranks[rows], ranks.ties[rows]
-    order = np.argsort(rank)
-    threshold, others = scores[relevant[order], None], scores > -np.inf
-    others[relevant] = False
-    above, tied = others & (scores > threshold), others & (scores == threshold)
-    if len(relevant) > 1:
-        place = np.random.default_rng(seed).random(len(scores))  # random order of all tied items
-        for j in np.flatnonzero(tied.any(axis=1) & (ties[order] == 0)):
-            # Several relevant items are tied. Their ranks were drawn at random, so draw also which
-            # tied items are between them.
-            number = rank[order[j]] - j - 1 - np.count_nonzero(above[j])
-            block = np.flatnonzero(tied[j])
-            above[j, block[np.argsort(place[block])[:number]]] = True
-            tied[j] = False
-    marks = np.stack([above, tied, others & ~above & ~tied], axis=1)
-    return marks.astype(np.float32)
+    above, tied = flags
+    for row in np.flatnonzero(tied.any(axis=1) & (numbers[:, 1] == 0)):
+        items = np.flatnonzero(tied[row])
+        order = np.argsort(np.random.default_rng((user[row], seed)).random(tied.shape[1])[items])
+        above[row, items[order[: numbers[row, 0] - np.count_nonzero(above[row])]]] = True
+        tied[row] = False

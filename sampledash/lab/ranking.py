@@ -16,6 +16,7 @@ from scipy.sparse import csr_array, issparse
 from sampledash import checks
 from sampledash.by_weight import ABOVE, NEGATIVES, TIED, WEIGHT, classes_of
 from sampledash.lab.interactions import Interactions
+from sampledash.lab.marks import Bits, compared, irrelevant, packed
 from sampledash.lab.models import Part, TrainingProgress, finish
 from sampledash.lab.splits import Split
 from sampledash.rank_sets import RankSet, draw_shared_ties
@@ -36,7 +37,6 @@ _LARGEST = 64 * 2**20
 # Decimals of the numbers of items in ``classes``. The numbers are fractions if items whose sampling
 # weight lies between the weights of classes are divided over several classes.
 DIGITS = 5
-_COMPARED = 2**18  # number of scores compared at a time, which fit into the processor's cache
 
 
 def rank(
@@ -49,6 +49,7 @@ def rank(
     recommender: str = "",
     seed: int | None = None,
     weights: ArrayLike | str | None = None,
+    marks: list[Bits] | None = None,
 ) -> Part[RankSet]:
     """Rank the held-out items of a split among all candidates of their user, as a generator.
 
@@ -69,6 +70,8 @@ def rank(
     weights
         As in :func:`ranks_from_scores`, or a text such as ``"popularity"`` or
         ``"popularity^0.75"``: the number of training interactions of each item, to this power.
+    marks
+        A list to which the marks of the relevant items are added, in the order of the rank set.
 
     Yields
     ------
@@ -109,7 +112,8 @@ def rank(
     if isinstance(weights, str):
         taken = np.bincount(split.training.item, minlength=split.training.n_items)
         weights = popularity(weights, taken)
-    user, columns = yield from _count(scores_of, held.matrix, seen, held.n_items, weights)
+    about = scores_of, held.matrix, seen, held.n_items, weights
+    user, columns = yield from _count(*about, marks=marks)
     facts = {
         "data": split.data[:16],
         "split": split.text + ", validation" * (part == "validation"),
@@ -273,10 +277,12 @@ def _count(
     n_items: int,
     weights: ArrayLike | None,
     strata: tuple[Ints, Floats] | None = None,
+    marks: list[Bits] | None = None,
 ) -> Part[tuple[Ints, dict[str, Any]]]:
     """Rank every relevant item; return the user of each item, and columns for a :class:`RankSet`.
 
-    Relevant items are in the order of ``relevant``: user by user.
+    Relevant items are in the order of ``relevant``: user by user. Their marks are added to
+    ``marks``.
     """
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = users_of(relevant), relevant.indices.astype(np.int64)
@@ -293,7 +299,6 @@ def _count(
         groups = np.empty((len(item), 4, drawn.shape[1]))
         groups[:, WEIGHT] = drawn[user]
     others = None if seen is None else without(seen, relevant)
-    at_once = max(_COMPARED // n_items, 1)
     for start, stop, scores, threshold in blocks(scores_of, relevant, others):
         first, last = int(ends[start]), int(ends[stop])
         absent, row = scores == -np.inf, user[first:last] - start
@@ -304,23 +309,24 @@ def _count(
                 gone = others[start:stop]  # the same items in a sparse matrix, for a faster product
                 gone.data = np.ones(gone.nnz, bool)
             classes[first:last, NEGATIVES] -= (gone.astype(np.float32) @ parts)[row]
-        for a in range(first, last, at_once):
-            b = min(a + at_once, last)
-            theirs, score = scores[user[a:b] - start], threshold[a - first : b - first, None]
-            rank[a:b] = np.count_nonzero(higher := theirs > score, axis=1) + 1
-            ties[a:b] = np.count_nonzero(equal := theirs == score, axis=1) - 1
+        for some, higher, equal in compared(scores, threshold, row):
+            a, b = first + some.start, first + some.stop
+            rank[a:b] = np.count_nonzero(higher, axis=1) + 1
+            ties[a:b] = np.count_nonzero(equal, axis=1) - 1
+            if marks is not None:
+                marks.append(packed(irrelevant(higher, equal, relevant[user[a:b]])))
             if classes is not None:
                 classes[a:b, ABOVE] = higher.astype(np.float32) @ parts
                 if np.any(ties[a:b]):
                     classes[a:b, TIED] = equal.astype(np.float32) @ parts - mine[a:b]
             if strata is not None:
                 equal[np.arange(b - a), item[a:b]] = False
-                real = theirs > -np.inf
+                real = ~absent[row[some]]
                 real[np.arange(b - a), item[a:b]] = False
                 for c in range(groups.shape[2]):
                     inside = (label if label.ndim == 1 else label[user[a:b]]) == c
-                    for part, some in ((ABOVE, higher), (TIED, equal), (NEGATIVES, real)):
-                        groups[a:b, part, c] = np.count_nonzero(some & inside, axis=1)
+                    for part, those in ((ABOVE, higher), (TIED, equal), (NEGATIVES, real)):
+                        groups[a:b, part, c] = np.count_nonzero(those & inside, axis=1)
         yield TrainingProgress(stop / users)
     if len(user) > np.count_nonzero(np.diff(ends)):  # some users have several relevant items
         rank, ties = draw_shared_ties(user, rank, ties)

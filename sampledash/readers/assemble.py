@@ -22,6 +22,7 @@ from sampledash.readers.columns import first
 from sampledash.readers.frame import Facts, Ranks, Runs, few, resolve_repetitions
 from sampledash.readers.trec import Censored, missing, ranks_of_runs
 from sampledash.readers.upload_limits import DifferentInstances, ReadError
+from sampledash.types import Ints
 
 Instances = Literal["same", "shared", "any"]
 Systems = Sequence[str] | Mapping[str, str]
@@ -423,6 +424,9 @@ def _unlike(what: str) -> DifferentInstances:
 def _rank_set(system: str, frame: pd.DataFrame, name: str, counted: bool) -> RankSet:
     given = {role: frame[role].to_numpy() for role in frame if role != "system"}
     n = given["n_candidates"]
+    arrays: dict[str, Any] = {
+        role: np.stack(list(given[role])) for role in ("classes", "strata") if role in given
+    }
     try:
         return RankSet(
             system,
@@ -435,9 +439,15 @@ def _rank_set(system: str, frame: pd.DataFrame, name: str, counted: bool) -> Ran
             counts=given.get("count"),
             beyond=given.get("beyond"),
             provenance=str(given["provenance"][0]) if "provenance" in given else "",
-            **{
-                role: np.stack(list(given[role])) for role in ("classes", "strata") if role in given
-            },
+            **arrays,
+            overlaps=_overlaps(given["overlaps"]) if "overlaps" in given else None,
         )
     except ValueError as error:
         raise ReadError(f"{name}: {error}") from None
+
+
+def _overlaps(rows: NDArray[Any]) -> dict[str, Ints]:
+    """Return the overlaps with each other system, (rows, 2, 2), from a dictionary for each row."""
+    for other in sorted(set(rows[0]).union(*rows) - set(rows[0]).intersection(*rows)):
+        raise ValueError(f"overlaps: some rows name {other!r} and others do not: name it in all")
+    return {other: np.array([row[other] for row in rows]) for other in rows[0]}

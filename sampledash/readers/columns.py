@@ -9,7 +9,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -295,16 +295,33 @@ def classes(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
     a stratum, the number that is drawn (see :class:`~sampledash.RankSet`). Cells with fewer classes
     than others get classes without items.
     """
+    arrays = _from_json(cells, place, what, _classes)
+    most = max(array.shape[1] for array in arrays)
+    arrays[:] = [np.pad(array, ((0, 0), (0, most - array.shape[1]))) for array in arrays]
+    return arrays
+
+
+def overlaps(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
+    """Parse texts such as ``{"B":3}`` or ``{"B":[[3,0],[1,0]]}`` to dictionaries of overlaps.
+
+    A dictionary maps names of other systems to lists of shape (2, 2); see ``overlaps`` of
+    :class:`~sampledash.RankSet`. The function :func:`overlaps_text` writes such texts.
+    """
+    return _from_json(cells, place, what, _overlaps)
+
+
+def _from_json(
+    cells: pd.Series[Any], place: Place, what: str, parse: Callable[[object], Any]
+) -> NDArray[Any]:
+    """Return parsed cells as an array of objects; refuse cells for which ``parse`` gives None."""
     codes, texts = pd.factorize(cells)
-    arrays = [*map(_classes, texts), None]  # a blank cell has the code -1
-    if (i := first([arrays[code] is None for code in codes.tolist()])) is not None:
+    parsed = [*map(parse, texts), None]  # a blank cell has the code -1
+    result = np.empty(len(cells), dtype=object)
+    result[:] = [parsed[code] for code in codes.tolist()]
+    if (i := first([x is None for x in result])) is not None:
         cell = cells.iloc[i]
         got = "the cell is blank" if codes[i] < 0 else f"{shown(str(cell)[:40])} is not understood"
         raise ReadError(f"{place(cells.index[i])}: {got}; write {what}")
-    most = max(array.shape[1] for array in arrays[:-1])
-    same = [np.pad(array, ((0, 0), (0, most - array.shape[1]))) for array in arrays[:-1]]
-    result = np.empty(len(cells), dtype=object)
-    result[:] = [same[code] for code in codes.tolist()]
     return result
 
 
@@ -316,6 +333,28 @@ def _classes(text: object) -> Any:
     except (ValueError, TypeError, OverflowError, RecursionError):
         return None
     return array if isinstance(parts, list) and array.ndim == 2 and len(array) == 4 else None
+
+
+def _overlaps(text: object) -> dict[str, list[list[int]]] | None:
+    """Parse a text of :func:`overlaps`, such as ``{"B":3}``; return None if invalid."""
+    try:
+        numbers = json.loads(str(text)).items()
+        inner = {other: x if isinstance(x, list) else [[x, 0], [0, 0]] for other, x in numbers}
+        return inner if all(np.shape(x) == (2, 2) for x in inner.values()) else None
+    except (ValueError, AttributeError, RecursionError):
+        return None
+
+
+def overlaps_text(overlaps: Mapping[str, Ints]) -> str:
+    """Return overlaps of a relevant item, by the name of the other system, as JSON.
+
+    Examples
+    --------
+    >>> overlaps_text({"B": np.array([[3, 0], [0, 0]]), "C": np.array([[3, 0], [1, 0]])})
+    '{"B":3,"C":[[3,0],[1,0]]}'
+    """
+    numbers = {k: int(x[0, 0]) if x.sum() == x[0, 0] else x.tolist() for k, x in overlaps.items()}
+    return json.dumps(numbers, separators=(",", ":"))
 
 
 def classes_text(classes: Floats) -> str:
@@ -411,6 +450,8 @@ ROLES: dict[str, Role] = {
                      "yes or no, whether what was drawn for a row decided its m", "adaptive"),
     "classes": Role(classes, "few", "items by class of weight", f"{_LISTS} weight", "classes"),
     "strata": Role(classes, "few", "items by stratum", f"{_LISTS} number drawn", "strata"),
+    "overlaps": Role(overlaps, "many", "items above it in two systems",
+                     'the items above it in both systems, as in {{"B": 3}}', "overlaps"),
     "provenance": Role(texts, "few", "where the ranks come from", "where the ranks come from",
                        "provenance"),
 }  # fmt: skip

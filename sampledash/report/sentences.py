@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash.checks import counted
 from sampledash.comparison.order import TIED
+from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.verdict import CODES, Pairs
 from sampledash.correction import UNCORRECTED
 from sampledash.estimation.estimate import OVERSHOOT
 from sampledash.estimation.estimate import outside as reason
 from sampledash.metrics import Metric
+from sampledash.protocol import Options
 from sampledash.report.numbers import MOST_NAMED, count, percent
 from sampledash.report.templates import Sentences
 from sampledash.types import Floats
@@ -85,6 +88,22 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
     last = max(1.0, findings.last_right(x))
     right_from = int(last) if np.isfinite(last) else None
     return say.many_systems(metric, drawn, rows[0], states, right_from, findings.m_max)
+
+
+def if_shared(findings: Pairs, options: Options) -> tuple[pd.DataFrame, list[str]]:
+    """Return chances of the true order with shared negatives, and a sentence for each metric.
+
+    The table has the columns of :func:`probability_if_shared`, after a column ``metric``. A
+    sentence is about the pair whose order is shown least often.
+    """
+    tables, sentences = [], []
+    for metric in findings.metrics:
+        chances = probability_if_shared(metric, findings.sets, findings.m, **options)
+        tables.append(chances.assign(metric=str(metric))[["metric", *chances.columns]])
+        if chances["low"].notna().any():
+            better, worse, *ends = chances.iloc[int(chances["low"].argmin())]
+            sentences.append(say.if_shared(metric, better, worse, ends))
+    return pd.concat(tables, ignore_index=True), sentences
 
 
 def other_metrics(findings: Pairs, x: int) -> str:

@@ -19,7 +19,7 @@ from sampledash.comparison.order import TIED
 from sampledash.correction import Fit, parse_correction
 from sampledash.metrics import parse_metric
 from sampledash.rank_sets import RankSet
-from sampledash.readers.columns import classes_text
+from sampledash.readers.columns import classes_text, overlaps_text
 from sampledash.report import escape
 from sampledash.report.numbers import listed, rounded
 from sampledash.sampling import Sampling
@@ -97,6 +97,7 @@ def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
             "mass_above": ranks.mass_above,
             "count": ranks.counts,
             **{name: _groups(sets, ranks, name) for name in ("classes", "strata")},
+            "overlaps": _overlaps(ranks) if any(x.overlaps for x in sets) else None,
             "provenance": ranks.provenance,
         }
         parts.append(pd.DataFrame(columns, index=range(len(ranks))))
@@ -114,6 +115,12 @@ def _groups(sets: Sequence[RankSet], ranks: RankSet, name: str) -> list[str] | N
     if any(getattr(x, name) is None for x in sets):
         return None
     return [classes_text(x) for x in getattr(ranks, name)]
+
+
+def _overlaps(ranks: RankSet) -> list[str]:
+    """Return the overlaps of each rank as text."""
+    rows = range(len(ranks))
+    return [overlaps_text({other: x[row] for other, x in ranks.overlaps.items()}) for row in rows]
 
 
 def _guarded(value: Any) -> str:

@@ -1,11 +1,13 @@
 """The chance with shared negatives of a known overlap, and one list, by enumeration and by runs."""
 
 from itertools import combinations, permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sampledash as sd
+from sampledash.report.tables import as_csv, ranks_table
 from tests.benchmarks.shared import Scores, off
 from tests.oracles import UNIFORM, WITH
 
@@ -111,3 +113,73 @@ def test_a_clear_order_is_shown_whatever_the_number_of_instances(instances: int)
     row = sd.probability_if_shared("AUC", sets, m, overlaps=overlaps).iloc[0]
     assert (row.better, shown) == ("A", runs)
     assert row.low == row.high == pytest.approx(1, abs=4 / runs)
+
+
+def held(seed: int, names: str = "PQR") -> tuple[list[np.ndarray], np.ndarray, list[sd.RankSet]]:
+    """Return score tables with ties, relevant items, and rank sets that hold counted overlaps."""
+    rng = np.random.default_rng(seed)
+    common, relevant = rng.random((40, 30)), rng.integers(0, 30, 40)
+    tables = [(common + rng.random((40, 30))).round(1) for _ in names]
+    sets = []
+    for i, (name, scores) in enumerate(zip(names, tables, strict=True)):
+        ranks = sd.ranks_from_scores(scores, relevant, system=name)
+        overlaps = {}
+        for other, there in list(zip(names, tables, strict=True))[i + 1 :]:
+            inner = np.zeros((40, 2, 2), int)
+            for u, item in product(range(40), range(30)):
+                mine, theirs = scores[u, item], there[u, item]
+                own, other_own = scores[u, relevant[u]], there[u, relevant[u]]
+                if item != relevant[u] and mine >= own and theirs >= other_own:
+                    inner[u, int(mine == own), int(theirs == other_own)] += 1
+            overlaps[other] = inner
+        sets.append(ranks.with_overlaps(overlaps))
+    return tables, relevant, sets
+
+
+@pytest.mark.parametrize("metric", ["NDCG@5", "AUC"])
+def test_overlaps_of_rank_sets_are_those_of_scores_also_in_files(
+    metric: str, tmp_path: Path
+) -> None:
+    tables, relevant, sets = held(3)
+    given = sd.overlaps(sets, tables, relevant)
+    for overlap in given:
+        first = next(x for x in sets if x.system == overlap.systems[0])
+        assert np.array_equal(overlap.cells[:, :2, :2], first.overlaps[overlap.systems[1]])
+    (path := tmp_path / "ranks.csv").write_text(as_csv(ranks_table(sets)))
+    again = sd.read_rank_sets(path)
+    assert again == sets
+    plain = [x.with_overlaps({}) for x in sets]
+    assert again != plain
+    expected = sd.probability_if_shared(metric, plain, 9, overlaps=given)
+    assert sd.probability_if_shared(metric, again, 9).equals(expected)
+    assert not sd.probability_if_shared(metric, plain, 9).equals(expected)
+    # Pairs are known in either order of the systems, and left out where ranks do not decide.
+    turned = sd.probability_if_shared(metric, again[::-1], 9).set_index(["better", "worse"])
+    order = list(zip(expected["better"], expected["worse"], strict=True))
+    ends = expected[["low", "high"]].to_numpy()
+    assert turned.loc[order].to_numpy() == pytest.approx(ends, abs=1e-9)
+
+
+def test_overlaps_that_contradict_ranks_are_refused(tmp_path: Path) -> None:
+    several = {"instances": ["u", "u"]}
+    for more, given, fault in (
+        ({}, [1, 3], r"does not fit rank 3, with 2 items above and 0 tied"),
+        ({}, [1, -1], "does not fit rank 3"),
+        ({}, [1], "a whole number for each rank"),
+        ({}, [0.5, 1], "a whole number for each rank"),
+        (several, [0, 1], "several relevant items"),
+    ):
+        with pytest.raises(ValueError, match=f"overlaps of system 'A' with 'B': .*{fault}"):
+            sd.RankSet("A", [2, 3], 9, overlaps={"B": given}, **more)
+    sets = [sd.RankSet("A", [2, 3], 9, overlaps={"B": [1, 2]}), sd.RankSet("B", [1, 4], 9)]
+    with pytest.raises(ValueError, match="overlap of systems 'A' and 'B' does not fit their ranks"):
+        sd.probability_if_shared("RR", sets, 3)
+    header, path = "system,instance,rank,n_candidates,overlaps\n", tmp_path / "ranks.csv"
+    for cell, fault in (
+        ("", "column 'overlaps': the cell is blank"), ("3", "'3' is not understood"),
+        ('"{""B"":[3,0]}"', "is not understood; write the items above it in both systems"),
+        ('"{""C"":0}"', "some rows name 'B' and others do not"),
+    ):  # fmt: skip
+        path.write_text(f'{header}A,u,2,9,"{{""B"":1}}"\nA,v,2,9,{cell}\n')
+        with pytest.raises(ValueError, match=fault):
+            sd.read_rank_sets(path)

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from scipy.stats import rankdata
 
 import sampledash as sd
-from sampledash.lab import ranking
+from sampledash.lab import marks, ranking
 from sampledash.readers.files import bundled
 from tests.readers.reading import buffer, refused
 
@@ -121,7 +121,7 @@ def test_forms_of_one_thing_give_the_same(world):
     assert same(whole, sd.ranks_from_scores(masked, relevant, seen))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranking, "_users_at_once", lambda n_items: 1)
-        patch.setattr(ranking, "_COMPARED", 1)
+        patch.setattr(marks, "_COMPARED", 1)
         assert same(whole, sd.ranks_from_scores(lambda a, b: scores[a:b], relevant, seen))
 
 

@@ -17,7 +17,8 @@ from sampledash.analyses.consistency.result import Result
 from sampledash.analyses.sliding import ALL
 from sampledash.comparison.means import exact_means, expected_means, mean
 from sampledash.lab.experiments import EXPERIMENTS, Point, Sweep, ranked, sweep
-from sampledash.lab.models import TrainingProgress, shown_as
+from sampledash.lab.marks import Bits, with_overlaps
+from sampledash.lab.models import Part, TrainingProgress, shown_as
 from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender, recommender
 from sampledash.lab.splits import Split
 from sampledash.metrics import metric
@@ -49,6 +50,8 @@ SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
 #: Share of the list that Steck's Figure 3 enlarges, and cutoffs of TOPK as shares of the list.
 TOP = 0.02
 SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
+# Above this number of pairs of a relevant item and an item, marks would take more than 64 MiB.
+_MOST_MARKED = 2**28
 # A call of Job.advance works for ``_STEP`` seconds, after waiting for at most ``_PATIENCE`` seconds
 # until an earlier call ends.
 _STEP, _PATIENCE = 0.02, 5.0
@@ -129,6 +132,23 @@ def by_design(verdict: Result, x: int, sets: Sequence[RankSet], progress: Progre
     return table.T
 
 
+class Trained(NamedTuple):
+    """The rank set of a trained recommender, and the marks of its relevant items, if they fit."""
+
+    ranks: RankSet
+    marks: Bits | None
+
+
+def together(trained: Sequence[Trained]) -> tuple[RankSet, ...]:
+    """Return the rank sets of recommenders of the same setup, with overlaps if all have marks."""
+    sets = tuple(x.ranks for x in trained)
+    marks = [x.marks for x in trained if x.marks is not None]
+    if len(marks) < len(sets):
+        return sets
+    key = "together", memory.digests(sets)
+    return memory.cached(key, lambda: tuple(with_overlaps(sets, marks)), shared=False)
+
+
 class Task(NamedTuple):
     """A task: its name, the key of its result, and a generator that does the task in steps."""
 
@@ -151,11 +171,17 @@ class Setup:
 
     def training(self, wanted: Wanted) -> Task:
         """Return a task that trains a recommender and ranks the test items."""
+        return Task(wanted.system, self.key(wanted), self._trained(wanted))
+
+    def _trained(self, wanted: Wanted) -> Part[Trained]:
+        marks, test = list[Bits](), self.parts.test.matrix
         options: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
-        # Sampling weights are possible only if each user has a single relevant item.
-        if np.max(np.diff(self.parts.test.matrix.indptr)) == 1:
+        # Sampling weights and overlaps are possible only if each user has a single relevant item.
+        if np.max(np.diff(test.indptr)) == 1:
             options["weights"] = "popularity"
-        return Task(wanted.system, self.key(wanted), ranked(self.parts, *wanted, **options))
+            options["marks"] = marks if test.nnz * test.shape[1] <= _MOST_MARKED else None
+        ranks = yield from ranked(self.parts, *wanted, **options)
+        return Trained(ranks, np.concatenate(marks, axis=1) if marks else None)
 
     def sweep(self, knob: str) -> Task:
         """Return a task that trains AllRank-Regression with several values of a hyperparameter."""
@@ -163,7 +189,7 @@ class Setup:
         return Task(f"Sweep of {knob}", self.key(knob), sweep(self.parts, SWEEPS[knob], **options))
 
 
-#: Results of a session by key: the rank set of a recommender, or the points of a sweep.
+#: Results of a session by key: those of a recommender, or the points of a sweep.
 Made = dict[Hashable, Any]
 
 

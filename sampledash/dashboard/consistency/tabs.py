@@ -77,7 +77,8 @@ def _one_run(focus: Focus) -> None:
         fig = pictures.chances(labels, chances, ends, dark=dark)
         labelled = zip(map(focus.label, pairs), map(in_runs, chances), strict=True)
         page.picture(fig, key="consistency_chances", alt="; ".join(map(": ".join, labelled)))
-    about = words.TEXTS["shared"] if bounds else ""
+    overlaps = any(ranks.overlaps for ranks in focus.sets)
+    about = words.TEXTS["overlaps" if overlaps else "shared"] if bounds else ""
     st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else about))
     if bounds or why:
         try:
