@@ -56,7 +56,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "engine": {"metavar": "URL"},
     "port": {"type": int, "default": 8501},
     "address": {"default": "127.0.0.1"},
-    "zero_based": {"action": "store_true"},
+    **{x: {"action": "store_true"} for x in ("zero_based", "overlaps")},
     "instances": {"choices": ("same", "shared", "any"), "default": "same"},
     "runs": {"choices": ("averaged", "apart"), "default": "averaged"},
     "censored": {"choices": ("refuse", "beyond", "tied", "left-out"), "default": "refuse"},
@@ -68,7 +68,9 @@ _OF_SAMPLES = ("metric", "n", "perhaps_m", "sample_of", "scheme")
 COMMANDS = {
     "check": Command("verdicts", ("files", "any_metric", "perhaps_m", *_HOW, *READING)),
     "plan": Command("verdicts", ("files", "probability", *SETTINGS)),
-    "rank": Command("ranking", ("files", "relevant", "seen", "negatives", "engine", *READING)),
+    "rank": Command(
+        "ranking", ("files", "relevant", "seen", "negatives", "overlaps", "engine", *READING)
+    ),
     "count": Command("ranking", ("files", "engine", *READING)),
     "correct": Command("estimates", ("sampled", *_OF_SAMPLES, "odds", "correction", "tied_scores")),
     "table": Command("estimates", ("one_file", *_OF_SAMPLES, "over")),

@@ -53,25 +53,40 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
     if not sources:
         return _ranked(_only(args), args, progress)
     where = f"{sources[0][1]}, which is no table of scores; for runs and lists give --qrels"
-    refuse_unused(args, where, ("relevant", "seen", "negatives"))
+    refuse_unused(args, where, ("relevant", "seen", "negatives", "overlaps"))
     return Answer((), {"ranks": ranks_table(read(sources, args))})
 
 
 def _ranked(source: str, args: argparse.Namespace, progress: Progress) -> Answer:
     """Return the ranks of a table of scores, computed by a database engine, by default DuckDB."""
     engine, pairs = warehouse.connect(args.engine or warehouse.DUCKDB), (args.relevant, args.seen)
-    if args.negatives is not None:
-        every, seen, sentences = warehouse.checked(engine, source, *pairs, progress)
-        name = Path(source).name
-        if "=" in args.negatives:
-            sets = _by_stratum(name, every, args.negatives)
-        else:
-            by_column = args.negatives.partition("^")[0] == _WEIGHT
-            table = warehouse.opened(engine, source) if by_column else None
-            sets = _by_weight(name, every, _weights(name, table, seen, args.negatives))
-        return Answer(sentences, {"ranks": ranks_table(sets)})
-    ranks, sentences = warehouse.rank_scores(engine, source, *pairs, progress=progress)
-    return _kept(engine, ranks, args, "ranks", sentences)
+    if args.negatives is None and not args.overlaps:
+        ranks, sentences = warehouse.rank_scores(engine, source, *pairs, progress=progress)
+        return _kept(engine, ranks, args, "ranks", sentences)
+    every, seen, sentences = warehouse.checked(engine, source, *pairs, progress)
+    name = Path(source).name
+    if args.negatives is None:
+        with warehouse.one_sentence(name):
+            table = queries.rank(every).order_by("system", "instance").to_pyarrow().to_pandas()
+        sets = [
+            RankSet(
+                str(x),
+                rows["rank"],
+                rows["n_candidates"],
+                ties=rows["ties"],
+                instances=rows["instance"],
+            )
+            for x, rows in table.groupby("system")
+        ]
+    elif "=" in args.negatives:
+        sets = _by_stratum(name, every, args.negatives)
+    else:
+        by_column = args.negatives.partition("^")[0] == _WEIGHT
+        table = warehouse.opened(engine, source) if by_column else None
+        sets = _by_weight(name, every, _weights(name, table, seen, args.negatives))
+    if args.overlaps:
+        sets = _overlapping(name, every, sets)
+    return Answer(sentences, {"ranks": ranks_table(sets)})
 
 
 def _weights(
@@ -131,6 +146,24 @@ def _by_stratum(name: str, every: queries.Table, negatives: str) -> list[RankSet
         raise ValueError(f"--negatives {negatives}: {why} the stratum {shown(label)}")
     groups = pd.DataFrame({queries.STRATUM: [*drawn], "first": range(len(drawn)), "part0": 1})
     return _grouped(name, every, groups, {"strata": [*drawn.values()]})
+
+
+def _overlapping(name: str, every: queries.Table, sets: list[RankSet]) -> list[RankSet]:
+    """Return the rank sets with the overlaps of each pair of systems."""
+    with warehouse.one_sentence(name):
+        table = queries.overlaps(every).to_pyarrow().to_pandas()
+    overlaps = [
+        {other.system: np.zeros((len(ranks), 2, 2), dtype=np.int64) for other in sets[i + 1 :]}
+        for i, ranks in enumerate(sets)
+    ]
+    place = {ranks.system: i for i, ranks in enumerate(sets)}
+    for (system, other), rows in table.groupby(["system", "other"]):
+        i = place[str(system)]
+        at = pd.Index(sets[i].instances).get_indexer(pd.Index(rows["instance"]))
+        overlaps[i][str(other)][at, rows["tied"].astype(int), rows["tied_there"].astype(int)] = (
+            rows["size"]
+        )
+    return [ranks.with_overlaps(x) for ranks, x in zip(sets, overlaps, strict=True)]
 
 
 def _grouped(

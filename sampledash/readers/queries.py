@@ -162,6 +162,25 @@ def class_sums(candidates: Table, groups: Any, key: str) -> Table:
     return both.group_by("row", "first", "side").agg(size=both.count(), **sums)
 
 
+def overlaps(candidates: Table) -> Table:
+    """Count the negatives that two systems both rank above, or level with, the relevant item.
+
+    The columns are ``system``, ``other``, ``instance``, and whether the negatives are tied in each
+    of the two rankings, ``tied`` and ``tied_there``, with their number, ``size``.
+    """
+    own = wanted_items(candidates).rename(own="item")
+    both = own.join(candidates[*KEYS, "score"], KEYS[:2])
+    score, tied = both["score"], both["score"] == both["wanted"]
+    high = both.filter((score >= both["wanted"]) & (both["item"] != both["own"]))
+    high = high.select(*KEYS, tied=tied)
+    there = high.select("instance", "item", other=high["system"], tied_there=high["tied"])
+    pairs = high.join(there, KEYS[1:])
+    pairs = pairs.filter(pairs["system"] < pairs["other"])
+    return pairs.group_by("system", "other", "instance", "tied", "tied_there").agg(
+        size=pairs.count()
+    )
+
+
 def item_weights(table: Table, name: str) -> Table:
     """Return a row for each item, with the smallest and largest weight that the table gives it."""
     header = next((header for header in table.columns if bare(header) == "weight"), None)

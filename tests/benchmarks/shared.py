@@ -5,6 +5,7 @@ Pairs of score matrices with and without ties, with one or several relevant item
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,27 @@ class Scores:
                     value = metric.of_above(above, self.m, j) * metric.scale(len(mine))
                     total += sign * value / len(self.relevant)
         return total
+
+
+def overlapping(seed: int, names: str = "PQR") -> tuple[list[Floats], Ints, list[sd.RankSet]]:
+    """Return score tables with ties, relevant items, and rank sets that hold counted overlaps."""
+    rng = np.random.default_rng(seed)
+    common, relevant = rng.random((40, 30)), rng.integers(0, 30, 40)
+    tables = [(common + rng.random((40, 30))).round(1) for _ in names]
+    sets = []
+    for i, (name, scores) in enumerate(zip(names, tables, strict=True)):
+        ranks = sd.ranks_from_scores(scores, relevant, system=name)
+        overlaps = {}
+        for other, there in list(zip(names, tables, strict=True))[i + 1 :]:
+            inner = np.zeros((40, 2, 2), int)
+            for u, item in product(range(40), range(30)):
+                mine, theirs = scores[u, item], there[u, item]
+                own, other_own = scores[u, relevant[u]], there[u, relevant[u]]
+                if item != relevant[u] and mine >= own and theirs >= other_own:
+                    inner[u, int(mine == own), int(theirs == other_own)] += 1
+            overlaps[other] = inner
+        sets.append(ranks.with_overlaps(overlaps))
+    return tables, relevant, sets
 
 
 def off(case: Scores, runs: int) -> tuple[float, float]:

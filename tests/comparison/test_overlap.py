@@ -8,7 +8,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.report.tables import as_csv, ranks_table
-from tests.benchmarks.shared import Scores, off
+from tests.benchmarks.shared import Scores, off, overlapping
 from tests.oracles import UNIFORM, WITH
 
 # Item 1 is relevant; under the first system it is tied with two items.
@@ -115,32 +115,11 @@ def test_a_clear_order_is_shown_whatever_the_number_of_instances(instances: int)
     assert row.low == row.high == pytest.approx(1, abs=4 / runs)
 
 
-def held(seed: int, names: str = "PQR") -> tuple[list[np.ndarray], np.ndarray, list[sd.RankSet]]:
-    """Return score tables with ties, relevant items, and rank sets that hold counted overlaps."""
-    rng = np.random.default_rng(seed)
-    common, relevant = rng.random((40, 30)), rng.integers(0, 30, 40)
-    tables = [(common + rng.random((40, 30))).round(1) for _ in names]
-    sets = []
-    for i, (name, scores) in enumerate(zip(names, tables, strict=True)):
-        ranks = sd.ranks_from_scores(scores, relevant, system=name)
-        overlaps = {}
-        for other, there in list(zip(names, tables, strict=True))[i + 1 :]:
-            inner = np.zeros((40, 2, 2), int)
-            for u, item in product(range(40), range(30)):
-                mine, theirs = scores[u, item], there[u, item]
-                own, other_own = scores[u, relevant[u]], there[u, relevant[u]]
-                if item != relevant[u] and mine >= own and theirs >= other_own:
-                    inner[u, int(mine == own), int(theirs == other_own)] += 1
-            overlaps[other] = inner
-        sets.append(ranks.with_overlaps(overlaps))
-    return tables, relevant, sets
-
-
 @pytest.mark.parametrize("metric", ["NDCG@5", "AUC"])
 def test_overlaps_of_rank_sets_are_those_of_scores_also_in_files(
     metric: str, tmp_path: Path
 ) -> None:
-    tables, relevant, sets = held(3)
+    tables, relevant, sets = overlapping(3)
     given = sd.overlaps(sets, tables, relevant)
     for overlap in given:
         first = next(x for x in sets if x.system == overlap.systems[0])

@@ -14,8 +14,9 @@ from sampledash.lab.ranking import rank
 from sampledash.lab.reading import read_interactions
 from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender
 from sampledash.lab.splits import split
-from sampledash.report.numbers import percent, points
+from sampledash.report.numbers import in_runs, percent, points
 from sampledash.report.sentences import ranking
+from sampledash.report.tables import as_csv, ranks_table
 from sampledash.schemes import SCHEMES, uniform, usual_first
 from tests.dashboard.driver import Page, array
 
@@ -100,7 +101,16 @@ def test_halted_or_not_the_numbers_are_those_of_the_core(lab, xyz, monkeypatch):
     assert lab.headline == said
     assert "Still using lab-ranks.csv." in lab.captions
     sets = lab.session_state["_good_sets"].sets
-    assert [x.without_classes.digest for x in sets] == [x.digest for x in xyz]
+    assert [x.without_classes.with_overlaps({}) for x in sets] == xyz
+    # They come with overlaps, so that chances with shared negatives are exact, not bounds.
+    parts, texts = parted(), OF_THE_PAPERS.values()
+    scores = [finish(parse_recommender(x).train(parts.training, 0)).scores for x in texts]
+    known = sd.overlaps(xyz, scores, parts.test.matrix, parts.training.matrix)
+    chances = sd.probability_if_shared("Recall@5", xyz, 9, overlaps=known)
+    file = as_csv(ranks_table(sets)).encode()
+    at = Page("consistency", **ASKED).upload("lab-ranks.csv", file).press("bounds")
+    printed = at.table[0].value
+    assert sorted(printed["if shared"]) == sorted(map(in_runs, chances["low"]))
 
 
 def test_wrong_input_loses_nothing_and_only_what_is_new_is_trained(lab):
@@ -118,7 +128,7 @@ def test_wrong_input_loses_nothing_and_only_what_is_new_is_trained(lab):
     assert cells(lab)["NDCG"]["X d=4"] == percent(sd.mean("NDCG", trained(text, "X")))
     now = lab.session_state["_lab_made"]
     assert len(now) == 4
-    assert all(now[key] is ranks for key, ranks in kept.items())
+    assert all(now[key] is trained for key, trained in kept.items())
     lab.upload("bad.csv", b"a,b\n1,2\n")
     assert "bad.csv has no column of users: found 'a', 'b'" in lab.complaint
     assert list(cells(lab).index) == ["X d=4", "Y", "Z"]
@@ -143,7 +153,7 @@ def test_other_splits_are_told_and_trained_apart(lab):
     kept = trained(OF_THE_PAPERS["Y"], "Y", "latest 10% seen=kept")
     assert cells(lab)["NDCG"]["Y"] == percent(sd.mean("NDCG", kept))
     first = next(iter(lab.session_state["_lab_made"].values()))
-    assert "split: latest 10% seen=kept" in first.provenance
+    assert "split: latest 10% seen=kept" in first.ranks.provenance
     # A warning says that the shown results belong to an earlier choice.
     lab.put("least_rating", 3)
     high = int(np.sum(parted("latest 10%").test.rating >= 3))
@@ -173,7 +183,8 @@ def test_a_link_carries_changed_knobs(lab):
     # The copied page has m and the metrics of the link, though it shows them only once trained.
     assert other.number_input(key="m").value == 9
     assert list(cells(other).columns) == ["Recall@5", "NDCG"]
-    assert all("seed: 7" in ranks.provenance for ranks in other.session_state["_lab_made"].values())
+    made = other.session_state["_lab_made"].values()
+    assert all("seed: 7" in trained.ranks.provenance for trained in made)
 
 
 def test_other_negatives_are_those_of_the_core(lab):

@@ -22,6 +22,8 @@ import sampledash as sd
 from sampledash.command_line import main
 from sampledash.readers import queries, warehouse
 from sampledash.readers import upload_limits as limits
+from sampledash.report.numbers import in_runs
+from tests.benchmarks.shared import overlapping
 
 pytestmark = pytest.mark.skipif(
     find_spec("ibis") is None, reason="Ibis is not installed: pip install 'sampledash[warehouse]'"
@@ -258,6 +260,37 @@ def test_strata_of_a_column_are_those_of_arrays(tmp_path, refused):
     refused("bare.parquet has no column stratum: add it", "rank", bare, "--negatives", "a=5")
 
 
+def overlaps_are_those_of_arrays(url, path):
+    """Compare ``rank --overlaps`` in an engine with loops over the same scores."""
+    tables, relevant, sets = overlapping(4)
+    user, item = np.indices(tables[0].shape).reshape(2, -1)
+    labels = {"user": user + 1, "item": item, "relevant": (item == relevant[user]).astype(int)}
+    frames = [
+        pd.DataFrame({"system": ranks.system, **labels, "score": scores.ravel()})
+        for ranks, scores in zip(sets, tables, strict=True)
+    ]
+    source = stored(path / "scores", pd.concat(frames).to_dict("list"))
+    out = str(path / "r.csv")
+    assert main(["rank", source, "--overlaps", "--engine", url, "-o", out]) == 0
+    assert sd.read_rank_sets(out) == sets
+    return tables, relevant, sets, out
+
+
+def test_overlaps_of_a_folder_and_the_chances_that_check_computes(tmp_path, capsys):
+    tables, relevant, sets, out = overlaps_are_those_of_arrays("duckdb://", tmp_path)
+    assert main(["check", out, "--metric", "Recall@5", "--m", "9", "--json"]) in (0, 1)
+    answer = json.loads(capsys.readouterr().out)
+    given = {"overlaps": sd.overlaps(sets, tables, relevant)}
+    expected = sd.probability_if_shared("Recall@5", sets, 9, **given)
+    assert answer["shared"] == expected.assign(metric="Recall@5").to_dict("records")
+    least = expected.loc[expected["low"].idxmin()]
+    assert least["low"] == least["high"]
+    ahead = (
+        f"Recall@5 shows {least['better']} ahead of {least['worse']} in {in_runs(least['low'])}."
+    )
+    assert answer["sentences"][-1] == f"With the same negatives for both, {ahead}"
+
+
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 SPARK = {
     "master": "local-cluster[2,1,1024]", "executor.memory": "512m",
@@ -286,6 +319,7 @@ def test_spark_on_two_workers_counts_as_one_by_one(tmp_path, monkeypatch):
         folders_are_what_they_are_named(engine, tmp_path)
         marks_may_be_yes_or_no(engine, tmp_path)
         classes_by_popularity_are_those_of_arrays(url, tmp_path / "classes")
+        overlaps_are_those_of_arrays(url, tmp_path / "overlaps")
         status = engine._session.sparkContext._jsc.sc().statusTracker()
         assert len(status.getExecutorInfos()) == 1 + 2  # the driver and two workers
     finally:
