@@ -88,13 +88,14 @@ OPTIONS = {
     "ties": "optimistic", "weighting": "relevant-items", "qrels": "q.txt", "zero_based": True,
     "instances": "any", "runs": "apart", "censored": "tied", "probability": 0.5, "over": 70,
     "train": "t.csv", "ranks": "t.csv",
-    "relevant": "r.csv", "seen": "s.csv", "negatives": "popularity",
+    "relevant": "r.csv", "seen": "s.csv", "negatives": "popularity", "overlaps": True,
     "engine": "duckdb://", "port": 80, "address": "0.0.0.0", "base_path": "a", "output": "o.txt",
     "sample_of": 10**6, "files": ["f.csv", "-"],
 }  # fmt: skip
 DEFAULTS = dict.fromkeys([*OPTIONS, "files"]) | {
     "scheme": "without-replacement", "ties": "expected", "weighting": "instances",
-    "zero_based": False, "instances": "same", "runs": "averaged", "censored": "refuse",
+    "zero_based": False, "overlaps": False, "instances": "same", "runs": "averaged",
+    "censored": "refuse",
     "probability": 0.95, "metric": [], "port": 8501, "address": "127.0.0.1",
 }  # fmt: skip
 READING = "n qrels zero_based instances runs censored output"
@@ -103,7 +104,7 @@ TAKES = {  # the options of a command, its required options, its default format
     "check": (COMPARING, "files", "text"),
     "plan": (f"{COMPARING} probability", "metric m files", "text"),
     "report": (COMPARING, "metric m files", "text"),
-    "rank": (f"{READING} relevant seen negatives engine", "files", "csv"),
+    "rank": (f"{READING} relevant seen negatives overlaps engine", "files", "csv"),
     "count": (f"{READING} engine", "files", "csv"),
     "correct": ("metric n m sample_of scheme odds correction ties output", "metric", "text"),
     "table": ("metric n m sample_of over scheme output", "metric files", "text"),

@@ -71,7 +71,8 @@ def rank(
         As in :func:`ranks_from_scores`, or a text such as ``"popularity"`` or
         ``"popularity^0.75"``: the number of training interactions of each item, to this power.
     marks
-        A list to which the marks of the relevant items are added, in the order of the rank set.
+        A list to which the marks of the relevant items are added, in the order of the rank set:
+        see :func:`sampledash.lab.marks.with_overlaps`.
 
     Yields
     ------
@@ -96,6 +97,7 @@ def rank(
     made = "make one with sampledash.split(interactions, rule)"
     checks.of_kind("split", split, Split, "Split", made)
     checks.of_kind("scores_of", scores_of, Callable, "function", "give model.scores")
+    checks.of_kind("marks", marks, list | None, "list", "give an empty list")
     checks.choice("part", part, get_args(HeldOut))
     held = split.validation if part == "validation" else split.test
     if held is None:
