@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.linalg import hankel
 
 from sampledash.comparison.chance import chance_above, common_step, normal_chances
 from sampledash.comparison.order import TIED
@@ -280,14 +281,14 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
         inner, rest, o, less = (np.repeat(x[at], wide) for x in (a, total - a, both, b - both))
         x = pmf(scheme, s, o, np.maximum(inner - o, _SMALL))
         z = pmf(scheme, m - s, less, np.maximum(rest - less, _SMALL))
-        table = np.zeros((len(s), high))
-        for i in range(min(wide, high)):
-            table[:, i:] += x[:, i, None] * z[:, : high - i]
-        table = table.reshape(len(at), wide, high) * p[:, :wide, None]
-        joint = first[:wide].T @ table @ second[:high]
+        joint, both_above = np.empty((len(at), *sizes)), x[:, :high]
+        for j, g in enumerate(second.T):
+            sums = hankel(g[:high], 0 * g[:high])[:, : both_above.shape[1]]  # g(x + z), by z and x
+            given = np.einsum("sx,sx->s", both_above, z[:, :high] @ sums)
+            joint[..., j] = (given.reshape(-1, wide) * p[:, :wide]) @ first[:wide]
         parts = joint, (p @ first)[:, :, None], (q @ second)[:, None]
-        for sums, part in zip(result, parts, strict=True):
-            np.add.at(sums, owner[at], weight[at, None, None] * part)
+        for whole, part in zip(result, parts, strict=True):
+            np.add.at(whole, owner[at], weight[at, None, None] * part)
     return result
 
 

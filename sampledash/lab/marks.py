@@ -35,21 +35,23 @@ def compared(
         yield some, theirs > score, theirs == score
 
 
-def irrelevant(above: Flags, tied: Flags, relevant: csr_array) -> Flags:
-    """Return which irrelevant items are above and tied: (2, rows, items).
+def remove(relevant: csr_array, *flags: Flags) -> None:
+    """Set flags of relevant items to False.
 
-    ``relevant`` holds, in the same rows, all relevant items of the user.
+    ``relevant`` holds, in the rows of the flags, all relevant items of the user.
     """
-    flags = np.stack([above, tied])
     rows = np.repeat(np.arange(relevant.shape[0]), np.diff(relevant.indptr))
-    flags[:, rows, relevant.indices] = False
-    return flags
+    for some in flags:
+        some[rows, relevant.indices] = False
 
 
-def packed(flags: Flags) -> Bits:
-    """Return marks from flags of shape (2, rows, items)."""
-    bits = np.packbits(flags, axis=2)
-    return np.pad(bits, ((0, 0), (0, 0), (0, -bits.shape[2] % 8))).view(np.uint64)
+def packed(above: Flags, tied: Flags) -> Bits:
+    """Return marks from flags of irrelevant items, shape (rows, items) each."""
+    bits = np.zeros((2, len(above), -(-above.shape[1] // 64) * 8), dtype=np.uint8)
+    for part, flags in zip(bits, (above, tied), strict=True):
+        if np.any(flags):
+            part[:, : -(-above.shape[1] // 8)] = np.packbits(flags, axis=1)
+    return bits.view(np.uint64)
 
 
 def common(first: Bits, second: Bits) -> Ints:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from sampledash import checks
 from sampledash.comparison.overlap import Overlap, cells_of
-from sampledash.lab.marks import Bits, common, compared, irrelevant, packed
+from sampledash.lab.marks import Bits, common, compared, packed, remove
 from sampledash.lab.ranking import ScoresOf, blocks, read_scores, users_of, without
 from sampledash.rank_sets import RankSet, require_several
 from sampledash.types import Flags, Ints
@@ -89,9 +89,9 @@ def overlaps(
             own = threshold[orders[i][rows] - rows[0]]
             for some, above, tied in compared(block, own, user[rows] - start):
                 at = rows[some]
-                flags = irrelevant(above, tied, wanted[user[at]])
-                _draw(flags, numbers[i][at], user[at], i)
-                bits.append(packed(flags))
+                remove(wanted[user[at]], above, tied)
+                _draw(above, tied, numbers[i][at], user[at], i)
+                bits.append(packed(above, tied))
             marks.append(np.concatenate(bits, axis=1))
         part = slice(last[start], last[stop])
         for i, j in pairs:
@@ -107,13 +107,12 @@ def overlaps(
     return made
 
 
-def _draw(flags: Flags, numbers: Ints, user: Ints, seed: int) -> None:
+def _draw(above: Flags, tied: Flags, numbers: Ints, user: Ints, seed: int) -> None:
     """Draw the order of relevant items that are tied with each other, and of other tied items.
 
-    The ranks of such relevant items were drawn at random. Of the tied items in ``flags``, make as
-    many items above as ``numbers``, (rows, 2), says.
+    The ranks of such relevant items were drawn at random. Of their ``tied`` items, make as many
+    items ``above`` as ``numbers``, (rows, 2), says.
     """
-    above, tied = flags
     for row in np.flatnonzero(tied.any(axis=1) & (numbers[:, 1] == 0)):
         items = np.flatnonzero(tied[row])
         order = np.argsort(np.random.default_rng((user[row], seed)).random(tied.shape[1])[items])

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, issparse
 from sampledash import checks
 from sampledash.by_weight import ABOVE, NEGATIVES, TIED, WEIGHT, classes_of
 from sampledash.lab.interactions import Interactions
-from sampledash.lab.marks import Bits, compared, irrelevant, packed
+from sampledash.lab.marks import Bits, compared, packed, remove
 from sampledash.lab.models import Part, TrainingProgress, finish
 from sampledash.lab.splits import Split
 from sampledash.rank_sets import RankSet, draw_shared_ties
@@ -315,8 +315,6 @@ def _count(
             a, b = first + some.start, first + some.stop
             rank[a:b] = np.count_nonzero(higher, axis=1) + 1
             ties[a:b] = np.count_nonzero(equal, axis=1) - 1
-            if marks is not None:
-                marks.append(packed(irrelevant(higher, equal, relevant[user[a:b]])))
             if classes is not None:
                 classes[a:b, ABOVE] = higher.astype(np.float32) @ parts
                 if np.any(ties[a:b]):
@@ -329,6 +327,9 @@ def _count(
                     inside = (label if label.ndim == 1 else label[user[a:b]]) == c
                     for part, those in ((ABOVE, higher), (TIED, equal), (NEGATIVES, real)):
                         groups[a:b, part, c] = np.count_nonzero(those & inside, axis=1)
+            if marks is not None:
+                remove(relevant[user[a:b]], higher, equal)
+                marks.append(packed(higher, equal))
         yield TrainingProgress(stop / users)
     if len(user) > np.count_nonzero(np.diff(ends)):  # some users have several relevant items
         rank, ties = draw_shared_ties(user, rank, ties)
