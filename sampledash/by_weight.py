@@ -235,9 +235,8 @@ def _rung(
     rest = waves * (counts @ sums).view(np.complex128)
     result = np.zeros((2, len(counts), m + 1))
     for x, transform in zip(result, (waves, rest), strict=True):
-        x[:, low : low + size] = np.roll(scipy.fft.irfft(transform, size), -low, axis=1)[
-            :, : m + 1 - low
-        ]
+        chances = np.roll(scipy.fft.irfft(transform, size), -low, axis=1)
+        x[:, low : low + size] = chances[:, : m + 1 - low]
     return result[0], result[1]
 
 

@@ -99,9 +99,8 @@ def array_of(name: str, values: ArrayLike) -> NDArray[Any]:
     try:
         return np.asarray(values)
     except ValueError:
-        raise ValueError(
-            f"{name} must be one value or rows of one length, got {shown(values)}"
-        ) from None
+        needed = "one value or rows of one length"
+        raise ValueError(f"{name} must be {needed}, got {shown(values)}") from None
 
 
 def several(name: str, values: Any, what: str) -> list[Any]:

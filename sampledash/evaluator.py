@@ -190,9 +190,8 @@ def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
     with suppress(TypeError):  # labels that cannot be hashed are refused below
         places = dict(zip(listed, range(len(items)), strict=True)) if items.ndim == 1 else {}
     if not places:
-        raise ValueError(
-            f"{name} must be a list of numbers or texts, got {checks.shown(listed)}: number them"
-        )
+        needed = "a list of numbers or texts"
+        raise ValueError(f"{name} must be {needed}, got {checks.shown(listed)}: number them")
     if len(places) < len(listed):
         twice = Counter(listed).most_common()[0][0]
         raise ValueError(f"{name} must hold each item once, got {checks.shown(twice)} again")
@@ -204,10 +203,8 @@ def _places(items: Labels, pool: dict[Any, int]) -> list[int]:
     wanted = items.tolist()
     for item in wanted:
         if item not in pool:
-            item = checks.shown(item)
-            raise ValueError(
-                f"relevant item {item} is not among the {len(pool)} candidates: add it"
-            )
+            lost = f"is not among the {len(pool)} candidates: add it"
+            raise ValueError(f"relevant item {checks.shown(item)} {lost}")
     if len(wanted) == len(pool):
         raise ValueError(f"all {len(pool)} candidates are relevant: there is nothing to rank")
     return [pool[item] for item in wanted]

@@ -25,7 +25,7 @@ from sampledash.rank_sets import RankSet, Ties
 from sampledash.sampled_rank_sets import MOST_PLACES, population_of
 from sampledash.sampling import TOO_MANY, Sampling, item_weights, modes, pmf, pmf_chunks
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
-from sampledash.types import Floats, frozen
+from sampledash.types import Floats, blocks, frozen
 
 Weighting = Literal["instances", "relevant-items"]
 
@@ -171,10 +171,8 @@ class Protocol:
         if self.design.weighted and counts.classes is not None:
             # If all negatives of an instance have weight 0, they are equally likely.
             weight = counts.classes[:, by_weight.WEIGHT] + 1e-200
-            high, tied, whole = (
-                (counts.classes[:, part] * weight).sum(axis=1)
-                for part in (by_weight.ABOVE, by_weight.TIED, by_weight.NEGATIVES)
-            )
+            sums = (counts.classes[:, : by_weight.WEIGHT] * weight[:, None]).sum(axis=2)
+            high, tied, whole = sums.T  # of the items above, tied and in all
             beyond = np.asarray(counts.above if above is None else above) - counts.above
             part = (high + beyond / np.maximum(counts.tied, 1) * tied) / whole
             share = np.clip(part, 0, 1)  # rounding errors may put ``part`` slightly outside 0..1
@@ -219,12 +217,11 @@ class Protocol:
         tied = np.flatnonzero(counts.tied)
         factor = (counts.negatives[tied] + 1) / ((m + 1) * (counts.tied[tied] + 1.0))
         closed = self.design.distinct & (counts.tied[tied] >= SIZE) & (factor <= _CANCELS)
-        step = max(1, _CHUNK // (m + 2))
-        for at in _blocks(tied[closed], step):
+        for at in _blocks(tied[closed], m + 2):
             yield at, _tied_hypergeometric(m, counts[at])
         # Use fewer items per block, because each item with ties needs 10 to 100 distributions: one
         # for each quadrature node.
-        for at in _blocks(tied[~closed], max(1, step // 64)):
+        for at in _blocks(tied[~closed], 64 * (m + 2)):
             owner, above, below, weights = self.tied_nodes(counts[at], m)
             share = csc_array((weights, (owner, np.arange(len(owner)))))
             parts = pmf_chunks(self.scheme, m, above, below)
@@ -303,8 +300,8 @@ class Protocol:
         return Sampling(n, m, scheme, SCHEMES[scheme].odds(self.odds))
 
 
-def _blocks(items: NDArray[np.intp], step: int) -> Iterator[NDArray[np.intp]]:
-    return (items[start : start + step] for start in range(0, len(items), step))
+def _blocks(items: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
+    return (items[rows] for rows in blocks(len(items), _CHUNK, width))
 
 
 def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:

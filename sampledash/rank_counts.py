@@ -159,10 +159,6 @@ def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list
 def one_item_per_instance(counts: RankCounts) -> RankCounts:
     """Make each relevant item an instance with all other items as negatives, for TOPK and ATOP."""
     alone = np.ones_like(counts.position)
-    return replace(
-        counts,
-        above=counts.above + counts.position - 1,
-        negatives=counts.negatives + counts.relevant - 1,
-        position=alone,
-        relevant=alone,
-    )
+    above = counts.above + counts.position - 1
+    negatives = counts.negatives + counts.relevant - 1
+    return replace(counts, above=above, negatives=negatives, position=alone, relevant=alone)

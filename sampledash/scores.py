@@ -95,9 +95,8 @@ def above_and_tied(pos: ArrayLike, neg: ArrayLike) -> tuple[Ints, Ints, int]:
         first, last = (np.searchsorted(ordered, best, side) for side in ("left", "right"))
         return len(others) - last, last - first, len(others)
     if len(others) != len(best):
-        raise ValueError(
-            f"pos has {len(best)} scores, but neg has {len(others)} rows: give a row for each score"
-        )
+        sizes = f"pos has {len(best)} scores, but neg has {len(others)} rows"
+        raise ValueError(f"{sizes}: give a row for each score")
     column = best[:, None]
     above, tied = (np.count_nonzero(x, axis=1) for x in (others > column, others == column))
     return above, tied, others.shape[1]

@@ -365,10 +365,8 @@ def filtered(
     """
     parts = _seen(sampling, 1e-17 * gamma or cutoff)
     targets, level = _targets(metric, sampling, position, parts), gamma / (sampling.m + 1)
-    even, odd = (
-        target * root / ((1 - gamma) * root**2 + level)
-        for target, root in zip(targets, parts, strict=True)
-    )
+    both = zip(targets, parts, strict=True)
+    even, odd = (target * root / ((1 - gamma) * root**2 + level) for target, root in both)
     return _over_sample(sampling.m, even, odd), len(even) + len(odd)
 
 
@@ -382,10 +380,8 @@ def minimum_norm(
     """
     parts, triples = _directions(sampling, cutoff)
     targets = _targets(metric, sampling, position, parts)
-    even, odd = (
-        ((target @ left) / values) @ right
-        for target, (left, values, right) in zip(targets, triples, strict=True)
-    )
+    both = zip(targets, triples, strict=True)
+    even, odd = (((target @ left) / values) @ right for target, (left, values, right) in both)
     return _over_sample(sampling.m, even, odd), sum(len(values) for _, values, _ in triples)
 
 

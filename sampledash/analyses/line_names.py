@@ -74,9 +74,8 @@ def names_at(
         lines.append(_pixels(np.clip(drawn, up[0], up[1]), up, height))
     # Boxes that names should not cover: pieces of the lines, vertical lines, and names placed so
     # far. The array has a column per box, and its rows are the left, low, right and high edges.
-    pieces = [
-        (columns[:-1], np.fmin(y[:-1], y[1:]), columns[1:], np.fmax(y[:-1], y[1:])) for y in lines
-    ]
+    first, last = columns[:-1], columns[1:]
+    pieces = [(first, np.fmin(y[:-1], y[1:]), last, np.fmax(y[:-1], y[1:])) for y in lines]
     upright = _pixels(clear, across, _WIDTH)
     uprights = upright, np.zeros(len(upright)), upright, np.full(len(upright), height)
     boxes = np.concatenate([*pieces, uprights], axis=1)

@@ -54,9 +54,6 @@ class Source:
 
 def expression(call: str, argument: str, options: Mapping[str, Any]) -> str:
     """Return a call such as ``sd.read_rank_sets("ranks.csv", n=3706)``; omit default options."""
-    given = {
-        key: options[key]
-        for key, unsaid in OPTIONS.items()
-        if options.get(key) not in (None, unsaid)
-    }
-    return f"sd.{call}({', '.join([argument, *(f'{key}={x!r}' for key, x in given.items())])})"
+    given = ((key, options.get(key), unsaid) for key, unsaid in OPTIONS.items())
+    changed = (f"{key}={x!r}" for key, x, unsaid in given if x not in (None, unsaid))
+    return f"sd.{call}({', '.join([argument, *changed])})"

@@ -290,10 +290,8 @@ _BETWEEN = 0.075  # gap between two panels, as a share of the width of the figur
 
 def _within(part: dict[str, Any], end: str) -> dict[str, str]:
     """Return axis references that put a trace or shape into the panel with the number ``end``."""
-    return {
-        f"{name}ref": f"{name}{end}" + " domain" * (part.get(f"{name}ref") == "paper")
-        for name in "xy"
-    }
+    domains = {name: " domain" * (part.get(f"{name}ref") == "paper") for name in "xy"}
+    return {f"{name}ref": f"{name}{end}{domain}" for name, domain in domains.items()}
 
 
 def rank_axis(

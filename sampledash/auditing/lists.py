@@ -95,10 +95,8 @@ def _pairs(interactions: Any) -> list[NDArray[Any]]:
         return [_labels("users", x.users)[x.user], _labels("items", x.items)[x.item]]
     table = checks.labels("interactions", interactions)
     if table.ndim != 2 or table.shape[1] != 2:
-        shape = f"shape {table.shape}"
-        raise ValueError(
-            f"interactions must be pairs (instance, item), got {shape}: give 2 columns"
-        )
+        got = f"got shape {table.shape}: give 2 columns"
+        raise ValueError(f"interactions must be pairs (instance, item), {got}")
     return [_labels("interactions", column) for column in table.T]
 
 

@@ -51,9 +51,8 @@ def _of_text(data: bytes, name: str) -> list[tuple[Any, ...]]:
         if (match := _LIST.fullmatch(row)) is not None:
             rows.append((match[1], match[2], None, match[3].split()))
         elif row.strip():
-            raise ReadError(
-                f"{name}, line {line}: {shown(row[:30])} is no list; write (user,item) negatives"
-            )
+            odd = f"{shown(row[:30])} is no list; write (user,item) negatives"
+            raise ReadError(f"{name}, line {line}: {odd}")
     return rows
 
 

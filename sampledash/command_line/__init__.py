@@ -52,9 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the program that reads standard output (such as head) has ended
         return code
     except OSError as error:
-        why = (
-            f"{error.filename or 'a file'}: {str(error.strerror or error).lower()}; check the path"
-        )
+        reason = str(error.strerror or error).lower()
+        why = f"{error.filename or 'a file'}: {reason}; check the path"
     except Exception:  # without this, Python would exit with code 1, which means a wrong order
         traceback.print_exc()
         why = "this is a fault of the program: please report it with the lines above"
@@ -78,9 +77,8 @@ def _option(args: Namespace, remedy: Remedy) -> str:
 def _check_paths(args: Namespace) -> None:
     """Raise a ValueError if a path is empty, or if the output is, or lies in, an input path."""
     read = [("FILE", path) for path in getattr(args, "files", ())]
-    read += [
-        (f"--{name}", getattr(args, name, None)) for name in ("relevant", "seen", "qrels", "train")
-    ]
+    inputs = ("relevant", "seen", "qrels", "train")
+    read += [(f"--{name}", getattr(args, name, None)) for name in inputs]
     for name, path in (*read, ("--output", args.output)):
         if path == "":
             raise ValueError(f"{name} is '', an empty path: is a variable of the script empty?")

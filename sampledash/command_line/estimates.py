@@ -125,9 +125,8 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
             n, m = args.sample_of, printed.m if tested is None else tested - 1
         if n is None or m is None:
             which = f"{name}, table {printed.title!r}," if printed.title else name
-            raise ValueError(
-                f"{which} does not say n and m: give --n and --m, or a line m = 99, n = 1000"
-            )
+            advice = "give --n and --m, or a line m = 99, n = 1000"
+            raise ValueError(f"{which} does not say n and m: {advice}")
         corpus = args.sample_of is not None
         sampling = printed_table.sampling_of(n, m, args.scheme, corpus=corpus)
         question = printed_table.TableQuestion(printed, metric, sampling, over, corpus)

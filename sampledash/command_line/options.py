@@ -83,9 +83,7 @@ COMMANDS = {
 
 _SECRET = "pass|pwd|token|secret|key|credential|signature|auth"
 # Matches the password before the host of a URL, and the values of parameters with secret names.
-_SECRETS = re.compile(
-    rf"://[^\s/@:]*:([^\s/@]+)@|[?&;][\w.-]*(?:{_SECRET})[\w.-]*=([^\s&;]+)", re.I
-)
+_SECRETS = re.compile(rf"(?i)://[^\s/@:]*:([^\s/@]+)@|[?&;][\w.-]*(?:{_SECRET})[\w.-]*=([^\s&;]+)")
 
 
 def masked(text: str, *words: str) -> str:

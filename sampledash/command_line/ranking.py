@@ -101,9 +101,8 @@ def _weights(
         with warehouse.one_sentence(name):
             rows = queries.item_weights(table, name).to_pyarrow().to_pandas()
         for row in rows[rows["low"] != rows["high"]].itertuples():
-            raise ValueError(
-                f"{name}: item {row.item} has the weights {row.low:g} and {row.high:g}; write one"
-            )
+            both = f"the weights {row.low:g} and {row.high:g}"
+            raise ValueError(f"{name}: item {row.item} has {both}; write one")
         negatives, known = negatives.replace(_WEIGHT, COUNTED, 1), rows["low"]
     elif seen is not None:
         with warehouse.one_sentence(name):
@@ -179,10 +178,9 @@ def _grouped(
         table = queries.wanted_items(every).order_by("system", "instance")
         wanted = table.to_pyarrow().to_pandas()
     for instance in wanted["instance"][wanted.duplicated(["system", "instance"])]:
-        raise ValueError(
-            f"--negatives needs one relevant item for each instance, and {instance} has several: "
-            "leave the option out, or keep one relevant item of each instance"
-        )
+        advice = "leave the option out, or keep one relevant item of each instance"
+        several = f"one relevant item for each instance, and {instance} has several"
+        raise ValueError(f"--negatives needs {several}: {advice}")
     with warehouse.one_sentence(name):
         sums = queries.class_sums(every, groups, groups.columns[0]).to_pyarrow().to_pandas()
     sizes = np.zeros((len(wanted), 4), dtype=np.int64)

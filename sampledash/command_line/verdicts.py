@@ -46,10 +46,8 @@ def check(args: argparse.Namespace, progress: Progress) -> Answer:
 
 def _is_html(path: str) -> bool:
     with open(path, "rb") as file:
-        return path.lower().endswith((".html", ".htm")) or file.read(5).lower() in (
-            b"<!doc",
-            b"<html",
-        )
+        begins = file.read(5).lower() in (b"<!doc", b"<html")
+    return begins or path.lower().endswith((".html", ".htm"))
 
 
 def _reports(args: argparse.Namespace) -> Answer:
@@ -108,9 +106,8 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
         notes += cutoff_holds_all(metric, max(int(ranks.n.max()) for ranks in sets), args.m)
         if both["instances"].isna().any():
             why = f"the order by {metric} expected with {negatives(args.m)} is not the true one"
-            notes.append(
-                f"No number of instances is enough where systems are equal, or where {why}."
-            )
+            equal = "No number of instances is enough where systems are equal"
+            notes.append(f"{equal}, or where {why}.")
         try:
             by_system = [(ranks, mean_stopping_cost(metric, ranks)) for ranks in sets]
         except ValueError as error:  # for example, scoring cannot stop early without a cutoff

@@ -206,10 +206,8 @@ def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
     ahead = ahead[np.argsort((ahead.sampled + v) / (ahead.exact - v))[:_PAIRED]]
     behind = behind[np.argsort((behind.exact + v) / (behind.sampled - v))[:_PAIRED]]
     i, j = (x.ravel() for x in np.mgrid[: len(ahead.exact), : len(behind.exact)])
-    q, p = _simplest(
-        (ahead.sampled[i] + v) / (behind.sampled[j] - v),
-        (ahead.exact[i] - v) / (behind.exact[j] + v),
-    )
+    low = (ahead.sampled[i] + v) / (behind.sampled[j] - v)
+    q, p = _simplest(low, (ahead.exact[i] - v) / (behind.exact[j] + v))
     if not np.any(np.isfinite(p)):
         return None
     at = int(np.argmin(p + q))

@@ -66,17 +66,15 @@ def _answer() -> None:
             page.say(_sentence(result), dim=dim)
     page.tell(problem, beside)
     focus = next(iter(state.current().chips), None)  # by default, the sentence is about this metric
-    link = {**DEFAULTS, "focus": focus, **MORE}
-    if result is None:
-        with row:
-            page.copy_link(link)
-        live.follow()
-        return
-    q, s = result.question, result.question.sampling
+    q = None if result is None else result.question
     with row:
         given, make = {**DEFAULTS, "focus": None}, results.compute
         pinned = pins.pins(q, _check, make, given, lambda x: [str(x.focus), f"r = {count(x.rank)}"])
-        page.copy_link(link)
+        page.copy_link({**DEFAULTS, "focus": focus, **MORE})
+    if result is None or q is None:
+        live.follow()
+        return
+    s = q.sampling
     dark, many = page.is_dark(), len(q.metrics)
     before = [(x.name, _drawn(x.answer, dark)) for x in pinned if len(x.question.metrics) == many]
     with picture:

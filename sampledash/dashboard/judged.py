@@ -92,10 +92,8 @@ def check(source: Source) -> Question:
         what = "this page computes anew" if question.protocol.anew else "this page looks at"
         if question.protocol.correction.kind.fitted:
             what = f"this page corrects with {chosen}"
-        raise ValueError(
-            f"m = {settings.m} is more than {what}: take m <= {most}, "
-            "or call sampledash.verdict from Python"
-        )
+        advice = f"take m <= {most}, or call sampledash.verdict from Python"
+        raise ValueError(f"m = {settings.m} is more than {what}: {advice}")
     return question
 
 

@@ -38,11 +38,10 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     check = _files if upload_them else list[Upload]
     result, problem = page.answer("audit", check, _audit, lambda _: "Auditing the lists")
     dim = problem is not None
+    page.tell(problem, headline)
+    if result is None or (problem is not None and problem.asking):
+        return
     with headline:
-        if problem is not None:
-            problem.show()
-        if result is None or (problem is not None and problem.asking):
-            return
         page.say(escaped(result.sentence), dim=dim)
     with picture:
         known = len(result.deciles) > 0
@@ -66,10 +65,8 @@ def _effect(result: Audit) -> None:
     if last is None:
         return
     text = st.text_input("Metric", "Recall@10", key="effect_metric")
-    doing = f"Computing {text} with these negatives"
-    sentence, problem = page.answer(
-        "effect", lambda: (result, last, text), _sentence, lambda _: doing
-    )
+    asked, doing = (result, last, text), f"Computing {text} with these negatives"
+    sentence, problem = page.answer("effect", lambda: asked, _sentence, lambda _: doing)
     if problem is not None:
         problem.show()
     elif sentence is not None:

@@ -285,9 +285,8 @@ def folded(what: Hashable, line: str) -> None:
 
 def why(draw: Callable[[], None]) -> None:
     """Draw the expander "Why?"; ``draw`` is called to fill the expander only while it is open."""
-    fold = st.expander(
-        "Why?", icon=":material/lightbulb:", key="why", bind="query-params", on_change="rerun"
-    )
+    icon = ":material/lightbulb:"
+    fold = st.expander("Why?", icon=icon, key="why", bind="query-params", on_change="rerun")
     if fold.open:
         with fold:
             draw()

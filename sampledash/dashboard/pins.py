@@ -29,7 +29,7 @@ class Pin(NamedTuple):
 
 
 def pins(
-    now: Q,
+    now: Q | None,
     check: Callable[[], Q],
     compute: Callable[[Q], Any],
     page_defaults: Mapping[str, Any],
@@ -40,8 +40,11 @@ def pins(
     ``check`` returns the settings in one value, the *question*, and ``compute`` computes the result
     of a question. ``about`` returns texts that describe a question, in addition to the settings
     that all pages share. A pin is left out if its question equals ``now``, or if one of these
-    functions fails for the pin.
+    functions fails for the pin. A page whose settings have never been valid gives None for ``now``
+    and gets no pins.
     """
+    if now is None:
+        return []
     place = f"_pins_{type(now).__module__}"
     if place not in st.session_state or state.went_back():
         st.session_state[place] = st.query_params.get(state.PIN, "")

@@ -273,9 +273,7 @@ def _at_tolerance(
     spans, nearest = [], np.inf
     # Compute one range for the smallest n in the stratum, and one for the largest n if n differs.
     for observed in stratum.at_extremes:
-        columns, shares_by_m = _up_to(
-            metric, observed, shape, lambda counts: constrained(len(counts) - 1)
-        )
+        columns, shares_by_m = _up_to(metric, observed, shape, lambda x: constrained(len(x) - 1))
         shares = np.concatenate(shares_by_m)
         programme = Programme(columns, shares - tolerance, shares + tolerance)
         if (span := programme.mean_range()) is not None:
@@ -284,11 +282,9 @@ def _at_tolerance(
             nearest = min(nearest, float(np.abs(programme.nearest()[0] - shares).max()))
     if not spans:
         assumed = "" if shape is None else f" {shape}"
-        raise ValueError(
-            f"tolerance = {tolerance:g} leaves no{assumed} rank distribution that agrees with "
-            f"the sampled ranks of system {system!r}: take {max(nearest, tolerance) * 1.01:.3g}, "
-            "or None for their sampling error"
-        )
+        none = f"tolerance = {tolerance:g} leaves no{assumed} rank distribution that agrees with"
+        enough = f"{max(nearest, tolerance) * 1.01:.3g}, or None for their sampling error"
+        raise ValueError(f"{none} the sampled ranks of system {system!r}: take {enough}")
     return _hull(spans)
 
 
@@ -335,10 +331,9 @@ def _within_limits(
     ranges = [span for span in spans if span is not None]
     if not ranges:
         assumed, remedy = ("", "") if shape is None else (f" {shape}", ", or leave shape out")
-        raise ValueError(
-            f"no{assumed} rank distribution shows the sampled ranks of system {system!r}: "
-            f"nearly all are {int(np.argmax(stratum.counts[0])) + 1}; check n and m{remedy}"
-        )
+        ranks = f"the sampled ranks of system {system!r}"
+        alike = f"nearly all are {int(np.argmax(stratum.counts[0])) + 1}; check n and m{remedy}"
+        raise ValueError(f"no{assumed} rank distribution shows {ranks}: {alike}")
     low, high = _hull(ranges)
     if shape is None:
         return low, high
@@ -459,23 +454,18 @@ def _printed_range(
     off = programme(shape).nearest()[1]
     listed = " and ".join(f"{keys[i]!r} = {values[i]:g}" for i in np.flatnonzero(off))
     if shape and np.all(programme(None).nearest()[1] == 0):
-        raise ValueError(
-            f"shape {shape!r} contradicts {name} {listed} with {protocol}: other rank "
-            "distributions can produce the table, so leave shape out"
-        )
+        others = "other rank distributions can produce the table, so leave shape out"
+        raise ValueError(f"shape {shape!r} contradicts {name} {listed} with {protocol}: {others}")
     for i in np.argsort(-np.abs(off)).tolist():
         left = programme(shape, free=i).mean_range(i)
         if left is not None:
             digits = max(0, round(-np.log10(2 * half[i])))
-            raise ValueError(
-                f"{name} {keys[i]!r} is {values[i]:.{digits}f}, but with {protocol} the other "
-                f"values leave it {left[0]:.{digits}f} to {left[1]:.{digits}f}: check it, the "
-                "others, n and m"
-            )
-    raise ValueError(
-        f"{name} holds values that no ranks can produce together with {protocol}, nearest to it "
-        f"without {listed}: check them, n and m"
-    )
+            value, low, high = (f"{x:.{digits}f}" for x in (values[i], *left))
+            rest = f"with {protocol} the other values leave it {low} to {high}"
+            advice = "check it, the others, n and m"
+            raise ValueError(f"{name} {keys[i]!r} is {value}, but {rest}: {advice}")
+    impossible = f"{name} holds values that no ranks can produce together with {protocol}"
+    raise ValueError(f"{impossible}, nearest to it without {listed}: check them, n and m")
 
 
 @lru_cache(maxsize=1024)
@@ -519,10 +509,8 @@ def printed_values(
 ) -> tuple[list[Metric], Floats, Floats]:
     """Check printed values; return their metrics, the values, and their largest rounding errors."""
     if not isinstance(observed, Mapping) or not observed:
-        raise ValueError(
-            f"{name} must hold printed values by name, such as {{'HR@10': 0.6624}}, got "
-            f"{checks.shown(observed)}"
-        )
+        printed = "printed values by name, such as {'HR@10': 0.6624}"
+        raise ValueError(f"{name} must hold {printed}, got {checks.shown(observed)}")
     metrics, values, half = [], [], []
     for key, given in observed.items():
         places = decimals.get(key) if isinstance(decimals, Mapping) else decimals
@@ -534,17 +522,14 @@ def printed_values(
         value = checks.real(where, given, low=-1e9, high=1e9)
         if 1 < value <= 100:
             needed = len(f"{value:.{MOST_DECIMALS}f}".rstrip("0").partition(".")[2])
-            raise ValueError(
-                f"{where} is {value:g}, but a metric lies in 0..1: if the table prints percent, "
-                f"give {value / 100:g} and decimals = {min(digits, needed) + 2}"
-            )
+            share = f"give {value / 100:g} and decimals = {min(digits, needed) + 2}"
+            outside = f"{where} is {value:g}, but a metric lies in 0..1"
+            raise ValueError(f"{outside}: if the table prints percent, {share}")
         if not 0 <= value <= 1:
             raise ValueError(f"{where} is {value:g}, but a metric lies in 0..1: check it")
         if abs(value - round(value, digits)) > 1e-9:
-            raise ValueError(
-                f"{where} is {value!r}, which has more than decimals = {digits}: give the decimals "
-                "that are printed"
-            )
+            more = f"which has more than decimals = {digits}: give the decimals that are printed"
+            raise ValueError(f"{where} is {value!r}, {more}")
         values.append(value)
         half.append(0.5 * 10.0**-digits)
     return metrics, np.array(values), np.array(half)

@@ -295,10 +295,9 @@ def _require_shape(
     misfit = float(np.sum((fit.rows @ fit.weights - fit.observed) ** 2))
     excess = misfit - float(np.sum((rows @ weights - shares) ** 2))
     if excess > chdtri(bends, _ABSURD):
-        raise ValueError(
-            f"shape {shape!r} contradicts the sampled ranks of system {system!r} "
-            f"(chi-square {excess:.0f} for at most {bends} bends): leave shape out"
-        )
+        test = f"(chi-square {excess:.0f} for at most {bends} bends)"
+        against = f"contradicts the sampled ranks of system {system!r} {test}"
+        raise ValueError(f"shape {shape!r} {against}: leave shape out")
 
 
 def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> ChiSquareFit:

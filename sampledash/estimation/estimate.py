@@ -119,10 +119,9 @@ def as_method(method: Correction | str) -> Correction | str:
     try:
         return as_correction(method)
     except ValueError:
-        raise ValueError(
-            f"method {checks.shown(method)} is not understood: use {', '.join(METHODS)}, or a "
-            "correction such as 'BV 0.1' or 'CLS'"
-        ) from None
+        known = f"{', '.join(METHODS)}, or a correction such as 'BV 0.1' or 'CLS'"
+        odd = f"method {checks.shown(method)} is not understood"
+        raise ValueError(f"{odd}: use {known}") from None
 
 
 def estimate(
@@ -479,10 +478,9 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_
     k = checks.integer("k", k, low=1, high=m + 1)
     checks.choice("scheme", scheme, uniform())
     if ranks.has_ties or ranks.max_relevant > 1:
-        raise ValueError(
-            f"ranks of system {ranks.system!r} has ties or several relevant items: give one "
-            "relevant item per instance, with ties broken"
-        )
+        advice = "give one relevant item per instance, with ties broken"
+        several = f"ranks of system {ranks.system!r} has ties or several relevant items"
+        raise ValueError(f"{several}: {advice}")
     drawn = min(m, ranks.max_negatives) if SCHEMES[scheme].distinct else m
     sampled = expected_mean(Metric("recall", k), ranks, drawn, scheme=scheme)
     rank, place = np.unique(ranks.ranks, return_inverse=True)

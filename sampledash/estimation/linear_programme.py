@@ -318,9 +318,8 @@ class Programme:
             if result.status != 0:
                 return None
             limits, improving = [], []
-            for cost, dual in zip(
-                costs, result.eqlin.marginals.reshape(len(costs), -1), strict=True
-            ):
+            duals = result.eqlin.marginals.reshape(len(costs), -1)
+            for cost, dual in zip(costs, duals, strict=True):
                 # Adding a rank improves the solution if the rank's reduced cost is negative. The
                 # reduced cost is the sum of the means of the functions and the metric at this rank,
                 # times (``cost`` minus the dual values of the means), minus the dual value of the
@@ -338,9 +337,8 @@ class Programme:
         x = result.x.reshape(values.shape)
         if len(self.columns.first) < _MOST:
             used = np.flatnonzero(np.any(x[:, : len(self._places)] > 0, axis=0))
-            self.columns.first.update(
-                zip(self._places[used].tolist(), self._rows[used], strict=True)
-            )
+            rows = zip(self._places[used].tolist(), self._rows[used], strict=True)
+            self.columns.first.update(rows)
         return (values.sum(axis=1) - limits).tolist(), x
 
     def _solved(self, costs: Floats, relaxed: bool) -> "scipy.optimize.OptimizeResult":
@@ -363,12 +361,11 @@ class Programme:
         total = np.concatenate([np.ones(size), np.zeros(left.shape[1] - size)])
         equal, to = np.vstack([left, total]), np.append(np.zeros(functions), 1.0)
         every, price = np.kron(np.eye(number), equal), np.hstack(prices).ravel()
-        limit = np.tile(np.vstack(limits), (number, 1))
+        limit, ends = np.tile(np.vstack(limits), (number, 1)), np.tile(to, number)
         for method, tolerance in _ATTEMPTS:
             options = {f"{side}_feasibility_tolerance": tolerance for side in ("primal", "dual")}
-            result = scipy.optimize.linprog(
-                price, None, None, every, np.tile(to, number), limit, method, options=options
-            )
+            about = price, None, None, every, ends, limit, method
+            result = scipy.optimize.linprog(*about, options=options)
             if result.status in (0, 2):  # solved, or shown to have no solution
                 break
         result.prices = price

@@ -110,10 +110,9 @@ class RankDistribution:
         """Return the probability of each rank 1..n, (n,); raise a ValueError if n is above 10^7."""
         s = self.support
         if s.n > MOST_RANKS:
-            raise ValueError(
-                f"n = {s.n} is too large to write out a probability for every rank: the limit is "
-                f"{MOST_RANKS}; estimate the metric instead, which works at any n"
-            )
+            limit = f"the limit is {MOST_RANKS}; estimate the metric instead, which works at any n"
+            whole = f"n = {s.n} is too large to write out a probability for every rank"
+            raise ValueError(f"{whole}: {limit}")
         density = self.mass / s.ranks
         result = np.empty(s.n)
         for first, end, nodes in map(s.panel, range(len(s.ends))):
@@ -134,14 +133,11 @@ def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRa
         raise ValueError("sets is empty: give at least one SampledRankSet")
     for srs in every:
         if not isinstance(srs, SampledRankSet):
-            raise ValueError(
-                f"sets holds {checks.shown(srs)}: give SampledRankSets; true ranks need no estimate"
-            )
+            advice = "give SampledRankSets; true ranks need no estimate"
+            raise ValueError(f"sets holds {checks.shown(srs)}: {advice}")
         if srs.scheme != every[0].scheme:
-            raise ValueError(
-                f"scheme of system {srs.system!r} is {srs.scheme!r}, of {every[0].system!r} "
-                f"{every[0].scheme!r}: pool sets drawn in the same way"
-            )
+            both = f"{srs.system!r} is {srs.scheme!r}, of {every[0].system!r} {every[0].scheme!r}"
+            raise ValueError(f"scheme of system {both}: pool sets drawn in the same way")
     return every
 
 
@@ -264,10 +260,8 @@ def _check_iterations(method: DistributionMethod, iterations: int | None) -> Non
     checks.choice("method", method, LEARNED)
     if iterations is not None:
         if not LEARNED[method].iterations:
-            raise ValueError(
-                f"iterations = {checks.shown(iterations)} has no effect on {method!r}, which is "
-                "solved exactly: leave it out"
-            )
+            idle = f"has no effect on {method!r}, which is solved exactly: leave it out"
+            raise ValueError(f"iterations = {checks.shown(iterations)} {idle}")
         checks.integer("iterations", iterations, low=1)
 
 
@@ -394,25 +388,24 @@ class Learner:
         or several ranks).
         """
         # The shares at one m have a fixed sum, so the derivatives are known up to a constant only.
-        if self._row.slopes is not None:
-            return self._row.slopes(self, value)
-        return self._differences(value)
+        return self._row.slopes(self, value)
 
-    def _differences(self, value: Floats) -> Floats:
-        """Return the derivatives of an estimate, as :meth:`slopes` does, by central differences."""
-        counts = np.concatenate(self.outcomes.counts)
-        used = np.flatnonzero(counts)
-        steps = _DIFFERENCE * np.diag(counts)[used]
 
-        def values(runs: Floats) -> Floats:
-            outcomes = replace(self.outcomes, counts=tuple(self.outcomes.by_m(runs)))
-            changed = replace(self, outcomes=outcomes)
-            return changed.mass(changed.weights()) @ value
+def _differences(learner: Learner, value: Floats) -> Floats:
+    """Return the derivatives of an estimate, as :meth:`Learner.slopes`, by central differences."""
+    observed = learner.outcomes
+    counts = np.concatenate(observed.counts)
+    used = np.flatnonzero(counts)
+    steps = _DIFFERENCE * np.diag(counts)[used]
 
-        change = values(counts + steps) - values(counts - steps)
-        result = np.zeros(len(counts))
-        result[used] = change * float(self.outcomes.total) / (2 * _DIFFERENCE * counts[used])
-        return result
+    def values(runs: Floats) -> Floats:
+        changed = replace(learner, outcomes=replace(observed, counts=tuple(observed.by_m(runs))))
+        return changed.mass(changed.weights()) @ value
+
+    change = values(counts + steps) - values(counts - steps)
+    result = np.zeros(len(counts))
+    result[used] = change * float(observed.total) / (2 * _DIFFERENCE * counts[used])
+    return result
 
 
 def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) -> Floats:
@@ -557,9 +550,8 @@ class Learned:
     #: Function that returns the weights of the mixture's components (hypotheses). Its arguments are
     #: a learner, a number of iterations and initial weights.
     weights: Callable[[Learner, int, Floats], Floats]
-    #: Function that returns the derivatives of an estimate by the shares of the sampled ranks. If
-    #: None, these derivatives are computed by central differences.
-    slopes: Callable[[Learner, Floats], Floats] | None = None
+    #: Function that returns the derivatives of an estimate by the shares of the sampled ranks.
+    slopes: Callable[[Learner, Floats], Floats] = _differences
     iterations: int = 0  # default number of iterations; 0 means that the method is solved exactly
     stepped: bool = False  # whether the mixture consists of uniform distributions on 1..j
     #: Whether the method is valid even if m depended on the drawn negatives: the unknown stopping

@@ -87,9 +87,8 @@ def stopping_range(
     given = pilot.n_instances if instances is None else instances
     whole = checks.real("instances", given, low=0, high=np.inf)
     if not whole >= pilot.n_instances:
-        raise ValueError(
-            f"instances must be at least the {pilot.n_instances:g} of the pilot, got {whole:g}"
-        )
+        drawn = f"the {pilot.n_instances:g} of the pilot"
+        raise ValueError(f"instances must be at least {drawn}, got {whole:g}")
     confidence = checks.confidence(confidence)
     some = whole > pilot.n_instances
     level = (1 + confidence) / 2 if some else confidence

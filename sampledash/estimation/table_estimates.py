@@ -83,9 +83,8 @@ class Nodes:
         logarithm of the odds of a rank (formula in the module's docstring).
         """
         a, b = parameters[0], np.exp(np.clip(parameters[1], -_FAR, _FAR))
-        before, up_to, last = (
-            np.maximum(a + b * x, -_FAR) for x in (self.before, self.up_to, self.last)
-        )
+        ends = self.before, self.up_to, self.last
+        before, up_to, last = (np.maximum(a + b * x, -_FAR) for x in ends)
         # Where the distribution function G (``family.below``) is near 1, a difference of two values
         # would have few correct digits. Use G(y) - G(x) = G(-x) - G(-y) there.
         sign = np.where(before > 0, -1.0, 1.0)
@@ -281,10 +280,8 @@ def estimate_from_table(
     errors += 2 * abs(middle - value)
     low, high = np.clip([(points - errors).min(), (points + errors).max()], *span).tolist()
     allowed = half + bounds.printed_error(values, min(over, _FEWEST))
-    nearest = min(
-        (means[:-1] for means, *_ in fits),
-        key=lambda expected: float(np.max(np.abs(expected - values) / allowed)),
-    )
+    misses = [float(np.max(np.abs(means[:-1] - values) / allowed)) for means, *_ in fits]
+    nearest = fits[int(np.argmin(misses))][0]
     names = " or ".join(family.name for family in FAMILIES)
     off = " and ".join(
         f"{name!r} {nearest[i]:.4f}, not {values[i]:g} ({allowed[i]:.4f} off is allowed)"

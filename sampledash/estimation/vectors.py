@@ -115,19 +115,15 @@ def fit_learned(
     rank_distribution.require_valid(every, method)
     outcomes = rank_distribution.pooled(every)
     if m is None and len(outcomes.m) > 1:
-        raise ValueError(
-            f"m is not given, but the sets have {len(outcomes.m)} different numbers of negatives: "
-            "say which one the vector is for"
-        )
+        sizes = f"the sets have {len(outcomes.m)} different numbers of negatives"
+        raise ValueError(f"m is not given, but {sizes}: say which one the vector is for")
     m = outcomes.m[0] if m is None else checks.integer("m", m, low=1)
     if m not in outcomes.m:
         known = ", ".join(map(str, outcomes.m))
         raise ValueError(f"m = {checks.shown(m)} is not among those of the sets: {known}")
     if VECTORS[method].gammas is None and gamma is not None:
-        raise ValueError(
-            f"gamma = {checks.shown(gamma)} does not apply to {method!r}, which weighs the "
-            "variance by the number of instances: leave it out"
-        )
+        weighs = "which weighs the variance by the number of instances: leave it out"
+        raise ValueError(f"gamma = {checks.shown(gamma)} does not apply to {method!r}, {weighs}")
     if gamma is not None:
         gamma = checks.real("gamma", gamma, low=0, high=1, above=True)
     else:
@@ -255,15 +251,13 @@ def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple
     """Return the numbers of items above, and the probabilities, of true ranks (or few nodes)."""
     if not isinstance(ranks, RankDistribution):
         if (shape := checks.array_of("ranks", ranks).shape) != (n,):
-            raise ValueError(
-                f"ranks has shape {shape}: give one weight for each rank 1..{n}, as "
-                "rank_distribution does"
-            )
+            needed = f"give one weight for each rank 1..{n}, as rank_distribution does"
+            raise ValueError(f"ranks has shape {shape}: {needed}")
         return np.arange(n, dtype=np.float64), prior_weights(ranks, n)
     if ranks.support.n != n:
+        sizes = f"{ranks.support.n} ranks, but sampling has n = {n}"
         raise ValueError(
-            f"ranks is a distribution over {ranks.support.n} ranks, but sampling has n = {n}: "
-            "estimate it in the same population"
+            f"ranks is a distribution over {sizes}: estimate it in the same population"
         )
     above, _, mass = ranks.at(metric)
     return above, mass

@@ -91,9 +91,8 @@ class Interactions(ByDigest):
             codes.append(code.astype(np.int32))
         stars = None if rating is None else checks.numbers("rating", rating).astype(np.float32)
         if stars is not None and (largest := np.abs(stars).max(initial=0.0)) > LARGEST_RATING:
-            raise ValueError(
-                f"rating must be at most {LARGEST_RATING:,} in size, got {largest:.3g}: rescale it"
-            )
+            most = f"at most {LARGEST_RATING:,} in size"
+            raise ValueError(f"rating must be {most}, got {largest:.3g}: rescale it")
         when = None if time is None else checks.integers("time", time, low=-checks.TOO_LARGE)
         for name, column in (("rating", stars), ("time", when)):
             if column is not None:

@@ -38,10 +38,8 @@ def with_data(matrix: Any, data: Any) -> Any:
 
 def _check_size(n: int, size: int, remedy: str = "") -> None:
     if size > LARGEST:
-        raise ValueError(
-            f"weights between {n:,} items take more than {LARGEST >> 20:,} MiB: {remedy}keep only "
-            "items with more interactions"
-        )
+        large = f"weights between {n:,} items take more than {LARGEST >> 20:,} MiB"
+        raise ValueError(f"{large}: {remedy}keep only items with more interactions")
 
 
 def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:

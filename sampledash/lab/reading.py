@@ -86,18 +86,15 @@ class OpenedInteractions:
         low = [checks.integer(name, number, low=1) for name, number in fewest.items()]
         core = chosen.take(_core(chosen, *low))
         if gone := chosen.size - core.size:
-            notes.append(
-                f"{counted(gone, 'interaction')} left out, over and over, of users with fewer than "
-                f"{low[0]} and items with fewer than {low[1]}."
-            )
+            fewer = f"of users with fewer than {low[0]} and items with fewer than {low[1]}"
+            notes.append(f"{counted(gone, 'interaction')} left out, over and over, {fewer}.")
         chosen = _occurring(core)
         most = int(np.bincount(chosen.user).max()) if chosen.size else 0
         if most < 2:
             why = "every user has one interaction only" if most else "nothing is left"
-            raise ReadError(
-                f"{self.facts.file}: {why}, so that no one's taste can be learned and tested; is "
-                f"{self.chosen['user']!r} the column of users, and is enough kept?"
-            )
+            check = f"is {self.chosen['user']!r} the column of users, and is enough kept?"
+            lost = f"{why}, so that no one's taste can be learned and tested"
+            raise ReadError(f"{self.facts.file}: {lost}; {check}")
         return chosen, replace(self.facts, notes=(*self.facts.notes, *notes))
 
 
@@ -217,10 +214,8 @@ def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
         texts = pd.Series(distinct.astype(object))
         dates = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
         if (i := first(np.append(dates.isna(), True)[codes])) is not None:
-            got = checks.shown(cells.iloc[i])
-            raise ReadError(
-                f"{place(cells.index[i])}: {got} is no date such as 2026-01-31; write {what}"
-            )
+            wrong = f"{checks.shown(cells.iloc[i])} is no date such as 2026-01-31"
+            raise ReadError(f"{place(cells.index[i])}: {wrong}; write {what}")
         return dates.to_numpy("datetime64[ns]").astype(np.int64)[codes]
     times = cells_of.numbers(cells, place, what)
     if times.dtype.kind == "f" and np.any(times != np.floor(times)):

@@ -124,10 +124,9 @@ class Recommender:
         require_interactions(interactions)
         seed = checks.integer("seed", seed, low=0)
         if self.kind.rated and interactions.rating is None:
-            raise ValueError(
-                f"{self.name} learns from ratings, and these interactions have none: take one that "
-                "learns from who took what, as iALS, itemCF, EASE or bestsellers-count"
-            )
+            others = "learns from who took what, as iALS, itemCF, EASE or bestsellers-count"
+            none = f"{self.name} learns from ratings, and these interactions have none"
+            raise ValueError(f"{none}: take one that {others}")
         return self.kind.train(interactions, seed, **self.knobs)
 
 

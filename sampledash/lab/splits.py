@@ -112,10 +112,9 @@ def parse_split(text: str) -> SplitRule:
     """
     match = _FORM.fullmatch(" ".join(text.split())) if isinstance(text, str) else None
     if match is None:
-        raise ValueError(
-            f"split must be one of last 1, random 1 seed=0, last 5 halved seed=0, latest 10% "
-            f"(each with seen=kept or without), got {checks.shown(text)}"
-        )
+        rules = "last 1, random 1 seed=0, last 5 halved seed=0, latest 10%"
+        needed = f"one of {rules} (each with seen=kept or without)"
+        raise ValueError(f"split must be {needed}, got {checks.shown(text)}")
     if share := match["share"]:
         return SplitRule("latest", float(share), exclude_seen=not match["late_kept"])
     kind: Any = match["how"]
@@ -169,10 +168,9 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
         validation, test = interactions.take(test[mine]), test[~mine]
     if not len(test):
         most = int(np.bincount(interactions.user).max())
-        raise ValueError(
-            f"split {str(rule)!r} holds out nothing that can be tested: no user, with {most} "
-            "interactions at most, keeps one to learn from; hold out fewer, or a larger share"
-        )
+        none = f"no user, with {most} interactions at most, keeps one to learn from"
+        advice = f"{none}; hold out fewer, or a larger share"
+        raise ValueError(f"split {str(rule)!r} holds out nothing that can be tested: {advice}")
     training, tested = interactions.take(~held), interactions.take(test)
     about = str(rule), rule.exclude_seen, interactions.digest
     return Split(training, validation, tested, *about)

@@ -66,10 +66,8 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
     wanted = dict(given)
     for old, new in wanted.items():
         if old not in known:
-            there = few(map(repr, known), 8)
-            raise ValueError(
-                f"systems names {checks.shown(old)}, which is not there; found {there}"
-            )
+            there = f"which is not there; found {few(map(repr, known), 8)}"
+            raise ValueError(f"systems names {checks.shown(old)}, {there}")
         if not isinstance(new, str) or not new.strip():
             raise ValueError(f"systems gives {old!r} the name {new!r}; write some text")
     twice = next((name for name, times in Counter(wanted.values()).items() if times > 1), None)
@@ -271,10 +269,9 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
     sizes = {int(end) for part in known for end in part.frame["n_candidates"].agg(["min", "max"])}
     if len(sizes) != 1:
         largest = max(int(part.values("rank").max()) for part in without)
-        raise limits.MissingCandidates(
-            f"{without[0].name} does not say n, the number of candidates: add a column "
-            f"n_candidates, or give n, as in n = 10000 (at least {max(largest, 2):,})"
-        )
+        advice = f"give n, as in n = 10000 (at least {max(largest, 2):,})"
+        unsaid = f"{without[0].name} does not say n, the number of candidates"
+        raise limits.MissingCandidates(f"{unsaid}: add a column n_candidates, or {advice}")
     note = f"n is taken from {names}: this file does not say it."
     return [
         part if part in known else part.with_columns(n_candidates=min(sizes)).noted(note)
@@ -286,20 +283,15 @@ def _check_range(ranks: Ranks, shift: bool) -> None:
     rank, n = ranks.values("rank"), ranks.values("n_candidates")
     ties, mass = ranks.values("ties"), ranks.values("mass_above")
     if (i := first(rank > n)) is not None:
-        written = f"rank {rank[i] - shift}{' counting from 0' * shift}"
-        raise ReadError(
-            f"{ranks.place(i, 'rank')}: {written} is beyond the last of n = {n[i]} candidates; "
-            "correct the rank, or give a larger n"
-        )
+        written = f"{ranks.place(i, 'rank')}: rank {rank[i] - shift}{' counting from 0' * shift}"
+        beyond = f"beyond the last of n = {n[i]} candidates"
+        raise ReadError(f"{written} is {beyond}; correct the rank, or give a larger n")
     if ties is not None and (i := first((ties < 0) | (rank + ties > n))) is not None:
-        raise ReadError(
-            f"{ranks.place(i, 'ties')}: rank {rank[i] - shift} with {ties[i]} others tied does not "
-            f"fit n = {n[i]}; write the best of the tied ranks"
-        )
+        block = f"rank {rank[i] - shift} with {ties[i]} others tied does not fit n = {n[i]}"
+        raise ReadError(f"{ranks.place(i, 'ties')}: {block}; write the best of the tied ranks")
     if mass is not None and (i := first(~((mass >= 0) & (mass <= 1)))) is not None:
-        raise ReadError(
-            f"{ranks.place(i, 'mass_above')}: {mass[i]:g} is no share; write a number in 0..1"
-        )
+        wrong = f"{mass[i]:g} is no share; write a number in 0..1"
+        raise ReadError(f"{ranks.place(i, 'mass_above')}: {wrong}")
 
 
 def _check_repeats(ranks: Ranks, shift: bool) -> None:

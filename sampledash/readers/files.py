@@ -95,9 +95,8 @@ def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
     both = [part for part in read if isinstance(part, Trec)]
     truths, runs = ([part for part in both if part.kind == kind] for kind in ("qrels", "run"))
     if len(truths) > 1:
-        raise ReadError(
-            f"{truths[0].name} and {truths[1].name} both say what is relevant; give one of them"
-        )
+        names = f"{truths[0].name} and {truths[1].name}"
+        raise ReadError(f"{names} both say what is relevant; give one of them")
     if runs and not truths:
         raise ReadError(
             f"{runs[0].name} is {runs[0].facts.kind}, which does not say what is relevant; give "
@@ -106,9 +105,8 @@ def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
             Remedy("qrels", ...),
         )
     if truths and not runs:
-        raise ReadError(
-            f"{truths[0].name} says what is relevant, but ranks nothing; give runs or lists with it"
-        )
+        alone = f"{truths[0].name} says what is relevant, but ranks nothing"
+        raise ReadError(f"{alone}; give runs or lists with it")
     return tuple(
         trec.rank_relevant(part, truths[0]) if isinstance(part, Trec) else part
         for part in read
@@ -273,10 +271,9 @@ def read_sampled_ranks(
     parts = []
     for part in opened.parts:
         if "depth" in part.frame:
-            raise ReadError(
-                f"{part.name} is a TREC run, which ranks whole lists: bring it to the Consistency "
-                "page, or give a table with the columns system and sampled_rank"
-            )
+            run = f"{part.name} is a TREC run, which ranks whole lists"
+            table = "give a table with the columns system and sampled_rank"
+            raise ReadError(f"{run}: bring it to the Consistency page, or {table}")
         named = next((header for header, _ in part.facts.columns if bare(header) in TRUE), None)
         if named is not None:
             raise ReadError(
@@ -289,9 +286,8 @@ def read_sampled_ranks(
     lack = lacks(opened)
     sets = []
     for part in choose(parts, systems):
-        for (role, (symbol, what, *_)), given, other in zip(
-            limits.NUMBERS.items(), (n, m), lack, strict=True
-        ):
+        numbers = zip(limits.NUMBERS.items(), (n, m), lack, strict=True)
+        for (role, (symbol, what, *_)), given, other in numbers:
             # If some file lacks the number (n or m), the argument may be meant for this file only.
             # In this case, another file may have a different number.
             part = part.with_number(role, given, agree=not other)
@@ -344,10 +340,8 @@ def samples_of_corpus(
         read = opened.read(n=candidates, zero_based=zero_based)
         return [as_sample(ranks, n) for ranks in read.sets]
     if (part := next((x for x in opened.tables if "n_candidates" in x.frame), None)) is not None:
-        raise ReadError(
-            f"{part.name} has columns {SAMPLED} and n_candidates; name the ranks rank if "
-            "n_candidates is the size of the test, else leave it out"
-        )
+        advice = "name the ranks rank if n_candidates is the size of the test, else leave it out"
+        raise ReadError(f"{part.name} has columns {SAMPLED} and n_candidates; {advice}")
     m = None if candidates is None else candidates - 1
     return read_sampled_ranks(opened, n=n, m=m, zero_based=zero_based)
 

@@ -273,10 +273,8 @@ def by_names(
             raise ReadError(f"{name} has {lacks}: found {_listed(headers)}")
         if column is not None:
             if matched[column] is not None:
-                both = f"both {matched[column]} and {role}"
-                raise ReadError(
-                    f"{name}: the column {headers[column]!r} cannot be {both}; choose one"
-                )
+                both = f"cannot be both {matched[column]} and {role}; choose one"
+                raise ReadError(f"{name}: the column {headers[column]!r} {both}")
             matched[column] = role
     for role in ("user", "item"):
         if role not in matched:
@@ -302,9 +300,8 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
         raise _no_rank(source)
     blank = next((i for i in others if source.headers[i] and _blank(cells[i]).all()), None)
     if blank is not None:
-        raise ReadError(
-            f"{source.place(0, blank)}: the column is blank; write ranks, or remove the column"
-        )
+        advice = "write ranks, or remove the column"
+        raise ReadError(f"{source.place(0, blank)}: the column is blank; {advice}")
     limits.SYSTEMS.check(len(columns), source.name)
     limits.RANKS.check(len(columns) * len(cells), source.name)
     repetition = _repetition(source, cells)
@@ -334,9 +331,8 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
         if values is not None:
             table[role] = values[record]
     names = [source.headers[i] or "(no name)" for i in index]
-    read = Ranks(
-        source, pd.DataFrame(table, index=record), facts_of(source, ROLES, systems=columns)
-    )
+    facts = facts_of(source, ROLES, systems=columns)
+    read = Ranks(source, pd.DataFrame(table, index=record), facts)
     return read.noted(*(f"{name} numbers the rows, and is left out." for name in names))
 
 

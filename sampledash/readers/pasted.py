@@ -167,9 +167,8 @@ def settings_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
                 how = f"a whole number from {least} to {most:,} with the digits 0 to 9"
                 raise ReadError(f"{where} says {symbol} = {value}: write {how}")
             if numbers.setdefault(role, int(plain)) != int(plain):
-                raise ReadError(
-                    f"{where} gives {symbol} twice, {numbers[role]} and {value}: keep one"
-                )
+                both = f"{numbers[role]} and {value}"
+                raise ReadError(f"{where} gives {symbol} twice, {both}: keep one")
         return ""
 
     text = re.sub(r"[^\r\n;]+", blanked, text)

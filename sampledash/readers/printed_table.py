@@ -153,15 +153,12 @@ def read_printed(text: str) -> PrintedTable:
     partings = [parting(line, place) for place, line in lines[:_ABOVE]]
     parts = next((x for x in partings if x.metrics), None)
     if parts is None:
-        raise ReadError(
-            f"line {lines[0][0]} of the table names no metric: found {lines[0][1][:80]!r}; a line "
-            "such as Model, HR@10, MRR is needed"
-        )
+        there = f"found {lines[0][1][:80]!r}; a line such as Model, HR@10, MRR is needed"
+        raise ReadError(f"line {lines[0][0]} of the table names no metric: {there}")
     metrics = [x.metric for x in parts.metrics]
     if twice := [x.printed for x in parts.metrics if metrics.count(x.metric) > 1]:
-        raise ReadError(
-            f"line {parts.place} of the table names a metric twice, {', '.join(twice)}: keep one"
-        )
+        again = f"names a metric twice, {', '.join(twice)}: keep one"
+        raise ReadError(f"line {parts.place} of the table {again}")
     above = partings.index(parts)
     rows: dict[str, Row] = {}
     no_systems, no_values = list[str](), list[str]()
@@ -172,10 +169,8 @@ def read_printed(text: str) -> PrintedTable:
         row = parts.cells(line, place)
         name = _MARKS.sub("", row[0]).strip()
         if not name:
-            raise ReadError(
-                f"line {place} of the table, {line[:40]!r}, names no system: name it, or write all "
-                "column names in one line"
-            )
+            advice = "name it, or write all column names in one line"
+            raise ReadError(f"line {place} of the table, {line[:40]!r}, names no system: {advice}")
         if name in rows:
             raise ReadError(f"line {place} of the table names {name!r} again: give it another name")
         cells = list(zip(parts.names, row, strict=True))[1:]
@@ -215,14 +210,12 @@ def _number(text: str, place: int, column: Heading) -> Cell | None:
     if _MISSING.fullmatch(plain) and not re.search(r"\d", text):
         return None
     if not re.search("[0-9]", plain) or not _NUMBER.fullmatch(plain):
-        raise ReadError(
-            f"{_where(place, column)}: {not_a_number(text)}; write 0.6624, or - for none"
-        )
+        wrong = f"{not_a_number(text)}; write 0.6624, or - for none"
+        raise ReadError(f"{_where(place, column)}: {wrong}")
     number = plain.rstrip(" %").replace(",", ".")
     if not 0 <= float(number) <= 100:
-        raise ReadError(
-            f"{_where(place, column)}: {text[:40]!r} is not in 0..100 %; correct or remove it"
-        )
+        wrong = f"{text[:40]!r} is not in 0..100 %; correct or remove it"
+        raise ReadError(f"{_where(place, column)}: {wrong}")
     decimals = len(number.partition(".")[2])
     return Cell(float(number), decimals, "%" in _ASIDE.sub("", text), place)
 

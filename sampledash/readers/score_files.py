@@ -62,9 +62,8 @@ def json_to_parquet(data: bytes, name: str) -> bytes:
     try:
         return _written(json.read_json(io.BytesIO(data), json.ReadOptions(block_size=_BLOCK)))
     except pa.ArrowException:
-        raise Refusal(
-            f"{name} is JSON, but not JSON lines with one record a line; save CSV in UTF-8"
-        ) from None
+        form = "JSON lines with one record a line"
+        raise Refusal(f"{name} is JSON, but not {form}; save CSV in UTF-8") from None
 
 
 def ranked(table: Any, pair: tuple[str, str], name: str) -> bytes:
@@ -73,10 +72,8 @@ def ranked(table: Any, pair: tuple[str, str], name: str) -> bytes:
     lengths = compute.fill_null(compute.list_value_length(neg), 0).to_numpy()
     if np.any(odd := lengths != lengths[0]):
         row = int(np.argmax(odd))
-        raise Refusal(
-            f"{name}, row {row + 1}, column {pair[1]!r}: {lengths[row]} scores, but row 1 has "
-            f"{lengths[0]}; write as many in each row"
-        )
+        sizes = f"{lengths[row]} scores, but row 1 has {lengths[0]}; write as many in each row"
+        raise Refusal(f"{name}, row {row + 1}, column {pair[1]!r}: {sizes}")
     best, others = (x.to_numpy(zero_copy_only=False) for x in (pos, neg.flatten()))
     ranks = ranks_of_scores(best, others.reshape(len(lengths), lengths[0]), name)
     rest = {header: table[header] for header in table.column_names if header not in pair}

@@ -16,9 +16,8 @@ def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[s
         if role not in ("score", "relevant"):
             role = "item" if role in ITEMS.split() else role_of(header) or ""
         if role in (*wanted, "system") and role in columns:
-            raise ReadError(
-                f"{name}: the columns {columns[role]!r} and {header!r} both mean {role}; keep one"
-            )
+            both = f"{columns[role]!r} and {header!r}"
+            raise ReadError(f"{name}: the columns {both} both mean {role}; keep one")
         columns.setdefault(role, header)
     if (lacks := next((role for role in wanted if role not in columns), None)) is not None:
         some = ", ".join(map(repr, headers[:8]))
@@ -66,14 +65,12 @@ def left_out(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
         system, instances, without, full = (row[x] for x in ("system", "size", "bare", "full"))
         relevant, unscored = row["asked"], row["asked"] - row["items"]
         if full:
-            raise ReadError(
-                f"{name}: in {counted(full, 'instance')} every item that system {system!r} scores "
-                "is relevant: add candidates, or leave these out"
-            )
+            every = f"every item that system {system!r} scores is relevant"
+            advice = "add candidates, or leave these out"
+            raise ReadError(f"{name}: in {counted(full, 'instance')} {every}: {advice}")
         if without == instances:
-            raise ReadError(
-                f"{name}: system {system!r} scores no relevant item: are both tables' labels alike?"
-            )
+            none = f"system {system!r} scores no relevant item"
+            raise ReadError(f"{name}: {none}: are both tables' labels alike?")
         missing = {
             f"{without:,} of {instances:,} instances have no relevant item with a score": without,
             f"{unscored:,} of {relevant:,} relevant items have no score": unscored,

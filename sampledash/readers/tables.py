@@ -47,6 +47,7 @@ _HOLDS |= {"user": "many", "item": "many", "score": "real", "rating": "real", "t
 _EXACT = {role for role, holds in _HOLDS.items() if holds != "whole"}
 _LABELS = {role for role, column in ROLES.items() if column.read in (parsing.labels, parsing.texts)}
 _LABELS |= {"user", "item", "time"}
+_OPEN = "is a quotation mark not closed?"
 _BROKEN = re.compile(r"[\n\r]")  # a line break in a header
 # A number such as 1.000 between semicolons. Where semicolons separate cells, a dot may separate
 # thousands, so the number may be 1 or 1000.
@@ -87,9 +88,7 @@ def text_table(
     rest = records(data, delimiter, quoted)
     line, first = next(rest, (1, [""]))
     if not first:
-        raise ReadError(
-            f"{name}, line {line}: a name of a column is too long; is a quotation mark not closed?"
-        )
+        raise ReadError(f"{name}, line {line}: a name of a column is too long; {_OPEN}")
     headers, headed = heading(first)
     kind = FORMAT.get(delimiter, "text") if headed else "text without a header line"
     text = {"data": data, "delimiter": delimiter, "headed": headed, "quoted": quoted}
@@ -100,9 +99,8 @@ def text_table(
         limits.RANKS.check(data.count(delimiter.encode()), name)
     if delimiter == ";" and "user" not in source.roles and (match := _THOUSANDS.search(data)):
         place = data.count(b"\n", 0, match.start(1)) + 1
-        raise ReadError(
-            f"{name}, line {place}: {match[1].decode()} may mean thousands; write digits only"
-        )
+        unclear = f"{match[1].decode()} may mean thousands; write digits only"
+        raise ReadError(f"{name}, line {place}: {unclear}")
     second = next(rest, None) if headed else (line, first)
     if second is None:
         raise ReadError(f"{name} has a header line but no rows: add at least one")
@@ -160,9 +158,8 @@ def arrow_frame(
     quotes = quoted and b'"' in data
     names = list(map(str, holds))
     read = arrow_csv.ReadOptions(column_names=names, skip_rows=skip, block_size=_BLOCK)
-    parse = arrow_csv.ParseOptions(
-        delimiter=delimiter, quote_char='"' if quotes else False, newlines_in_values=quotes
-    )
+    quoting: Any = {"quote_char": '"' if quotes else False, "newlines_in_values": quotes}
+    parse = arrow_csv.ParseOptions(delimiter=delimiter, **quoting)
     blank = {"null_values": [""], "strings_can_be_null": True}
     convert = arrow_csv.ConvertOptions(include_columns=[*wanted], column_types=wanted, **blank)
     pool = pa.system_memory_pool()  # this pool returns freed memory to the operating system
@@ -224,19 +221,16 @@ def careful_frame(
         last = second
         for last in rest:
             check_width(source, last)
-        raise ReadError(
-            f"{source.name}, line {last[0]}: the rest is not read; is a quotation mark not closed?"
-        ) from error
+        raise ReadError(f"{source.name}, line {last[0]}: the rest is not read; {_OPEN}") from error
 
 
 def check_width(source: Layout, record: tuple[int, list[str]]) -> None:
     """Refuse a record with more cells than there are columns."""
     line, cells = record
     if len(cells) > len(source.headers):
-        raise ReadError(
-            f"{source.name}, line {line}: {len(cells)} cells for {len(source.headers)} columns of "
-            "the header; complete it, or quote cells that hold the separator"
-        )
+        sizes = f"{len(cells)} cells for {len(source.headers)} columns of the header"
+        advice = "complete it, or quote cells that hold the separator"
+        raise ReadError(f"{source.name}, line {line}: {sizes}; {advice}")
 
 
 def parquet_table(
@@ -253,9 +247,8 @@ def parquet_table(
     except Refusal:
         raise
     except Exception as error:  # pyarrow raises many types of errors
-        raise ReadError(
-            f"{name} cannot be read as Parquet: it is damaged, or names a column twice; use CSV"
-        ) from error
+        why = "it is damaged, or names a column twice; use CSV"
+        raise ReadError(f"{name} cannot be read as Parquet: {why}") from error
 
 
 def _parquet_columns(
@@ -374,9 +367,8 @@ def _array_table(
         limits.RANKS.check(array.size, name)
         columns = {f"{stem_of(name)} {i + 1}": column for i, column in enumerate(array.T)}
     else:
-        raise ReadError(
-            f"{name} has the shape {array.shape}; save one dimension or two (instances × systems)"
-        )
+        shapes = "one dimension or two (instances × systems)"
+        raise ReadError(f"{name} has the shape {array.shape}; save {shapes}")
     source = find(name, "a numpy array", list(map(str, columns)))
     source.check_rows(len(array))
     cells = {}
@@ -384,9 +376,8 @@ def _array_table(
         try:
             cells[i] = _series(pa.chunked_array([pa.array(_plain(values))]), label=False)
         except Exception as error:  # numpy and pyarrow raise many types of errors
-            raise ReadError(
-                f"{name}: field {header!r} holds neither numbers nor text in UTF-8; leave it out"
-            ) from error
+            holds = f"field {header!r} holds neither numbers nor text in UTF-8"
+            raise ReadError(f"{name}: {holds}; leave it out") from error
     return source, pd.DataFrame(cells, copy=False)
 
 
@@ -408,9 +399,8 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
     limits.ROWS.check(shape[0] if shape else 1, name)
     # Refuse real numbers of more than 8 bytes, which not every machine supports.
     if dtype.names is None and not (dtype.kind in "iuf" and dtype.itemsize <= 8):
-        raise ReadError(
-            f"{name} holds values of the type {dtype}, not ranks; save integers or named fields"
-        )
+        values = f"values of the type {dtype}, not ranks"
+        raise ReadError(f"{name} holds {values}; save integers or named fields")
     if array.size == 0:
         raise ReadError(f"{name} is empty: its shape is {shape}; save at least one rank")
     return array

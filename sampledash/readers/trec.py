@@ -149,9 +149,8 @@ def _cells(source: Layout) -> pd.DataFrame:
     for number, line in enumerate(io.BytesIO(data), start=1):
         cells = line.split()
         if len(cells) not in (0, len(fields)):
-            raise ReadError(
-                f"{source.name}, line {number}: {len(cells)} fields; write {' '.join(fields)}"
-            )
+            wrong = f"{len(cells)} fields; write {' '.join(fields)}"
+            raise ReadError(f"{source.name}, line {number}: {wrong}")
         if cells:
             lines.append(b"\t".join(cells))
     text: dict[int, Holds | None] = {i: what and "many" for i, what in holds.items()}
@@ -177,10 +176,9 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
     theirs = _codes_in(queries, ordered["user"])
     inside = theirs >= 0
     if not inside.any():
-        raise ReadError(
-            f"{run.name} and {qrels.name} share no query with a relevant document; do they belong "
-            f"together? {str(run.frame['user'][0])!r} here, {str(queries[0])!r} there"
-        )
+        labels = f"{str(run.frame['user'][0])!r} here, {str(queries[0])!r} there"
+        both = f"{run.name} and {qrels.name} share no query with a relevant document"
+        raise ReadError(f"{both}; do they belong together? {labels}")
     limits.RANKS.check(len(systems) * len(good), f"{run.name} with {qrels.name}")
     documents = _codes_in(good["item"].cat.categories, ordered["item"])
     ranked = ordered[["place", "ties", "depth"]].assign(
@@ -295,9 +293,8 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
     low = max(int((items["depth"] + items["lacks"]).max()) for items in frames)
     if n is None:
         names = " and ".join(run.name for run in runs)
-        raise limits.MissingCandidates(
-            f"{names}: n, the number of candidates, is missing: give n (at least {max(low, 2):,})"
-        )
+        missed = f"n, the number of candidates, is missing: give n (at least {max(low, 2):,})"
+        raise limits.MissingCandidates(f"{names}: {missed}")
     n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     left = int(left_out.sum())
     note = f"{_queries(left)} left out, in which some run misses a relevant item."

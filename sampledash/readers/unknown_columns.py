@@ -48,10 +48,9 @@ def is_index(source: Layout, i: int, cells: pd.Series[Any]) -> bool:
     if named and np.all(steps > 0):
         return True
     if named or (running and len(values) >= _MANY):
-        raise ReadError(
-            f"{source.name}, column {header!r}: an index of the rows is no system; "
-            "remove it, or name it instance, or as the system"
-        )
+        index = "an index of the rows is no system"
+        advice = "remove it, or name it instance, or as the system"
+        raise ReadError(f"{source.name}, column {header!r}: {index}; {advice}")
     return False
 
 
@@ -72,7 +71,6 @@ def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical 
 
 def merged(name: str, header: str) -> ReadError:
     """Return the error for a column ``header`` of the file ``name`` that may name systems."""
-    return ReadError(
-        f"{name}, column {header!r}: it may name systems, which would be read as one; name it "
-        "system or instance, or remove it"
-    )
+    unclear = "it may name systems, which would be read as one"
+    advice = "name it system or instance, or remove it"
+    return ReadError(f"{name}, column {header!r}: {unclear}; {advice}")

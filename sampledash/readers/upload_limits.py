@@ -161,9 +161,8 @@ def check_lines(data: bytes, name: str) -> None:
         end = data.rfind(b"\n", start, start + LONGEST_LINE + 1)
         if end < 0:
             line = data.count(b"\n", 0, start) + 1
-            raise ReadError(
-                f"{name}, line {line}: the line is longer than {LONGEST_LINE >> 20} MiB; {_LONG}"
-            )
+            long = f"the line is longer than {LONGEST_LINE >> 20} MiB; {_LONG}"
+            raise ReadError(f"{name}, line {line}: {long}")
         start = end + 1
 
 
@@ -174,10 +173,9 @@ def check_name(text: str, where: str) -> None:
     except UnicodeEncodeError:
         raise ReadError(f"{where}: the name {text[:20]!r} is not text; write it anew") from None
     if len(text) > LONGEST_NAME:
-        raise ReadError(
-            f"{where}: the name {text[:20]!r}... has {len(text):,} characters, more than "
-            f"{LONGEST_NAME:,}; shorten it, or close a quotation mark"
-        )
+        size = f"has {len(text):,} characters, more than {LONGEST_NAME:,}"
+        advice = "shorten it, or close a quotation mark"
+        raise ReadError(f"{where}: the name {text[:20]!r}... {size}; {advice}")
 
 
 def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) -> tuple[bytes, str]:
@@ -215,25 +213,22 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
             except Refusal as error:
                 raise ReadError(*error.parts) from None
             except Exception as error:  # each library raises its own types of errors
-                raise ReadError(
-                    f"{name} cannot be read as {label}: it is damaged or cut off; write it again"
-                ) from error
+                damaged = "it is damaged or cut off; write it again"
+                raise ReadError(f"{name} cannot be read as {label}: {damaged}") from error
     return data, name
 
 
 def unpacked(data: bytes, name: str, limit: Limit = BYTES) -> bytes:
     """Return the contents of a gzip file, with its members joined; refuse a gzip bomb early."""
     if data.count(_GZIP + b"\x08") > _MOST_MEMBERS:
-        raise ReadError(
-            f"{name} is a gzip of more than {_MOST_MEMBERS:,} pieces; compress it again"
-        )
+        pieces = f"more than {_MOST_MEMBERS:,} pieces"
+        raise ReadError(f"{name} is a gzip of {pieces}; compress it again")
     try:
         with gzip.open(io.BytesIO(data)) as file:
             whole = file.read(limit.most + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise ReadError(
-            f"{name} is compressed with gzip, but damaged or cut off; copy or download it again"
-        ) from None
+        damaged = "damaged or cut off; copy or download it again"
+        raise ReadError(f"{name} is compressed with gzip, but {damaged}") from None
     check_size(len(whole), name, "unpacks to", limit)
     return whole
 

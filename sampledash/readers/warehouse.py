@@ -60,9 +60,8 @@ def connect(url: str = DUCKDB) -> Any:
         extra = _SPARK if "spark" in kind else f"pip install 'ibis-framework[{kind}]'"
         raise ValueError(f"engine '{url}': {_first_line(error)}; {extra}") from None
     except Exception as error:  # every engine raises its own types of errors
-        raise ValueError(
-            f"engine '{url}' cannot be reached ({_first_line(error)}); give a URL such as {DUCKDB}"
-        ) from None
+        lost = f"engine '{url}' cannot be reached ({_first_line(error)})"
+        raise ValueError(f"{lost}; give a URL such as {DUCKDB}") from None
     return engine
 
 
@@ -116,9 +115,8 @@ def parts_of(path: Path) -> list[Path]:
     files = (file for file in sorted(path.rglob("*.parquet")) if file.is_file())
     parts = [f for f in files if not any(x[0] in "_." for x in f.relative_to(path).parts)]
     if not parts:
-        raise ReadError(
-            f"'{path.resolve().name}' holds no file *.parquet: write the table as Parquet"
-        )
+        empty = f"'{path.resolve().name}' holds no file *.parquet"
+        raise ReadError(f"{empty}: write the table as Parquet")
     return parts
 
 
@@ -145,16 +143,14 @@ def opened(engine: Any, source: str) -> Table:
             try:
                 names = [*values, *parquet.read_schema(file).names]
             except Exception as error:
-                raise ReadError(
-                    f"{part} cannot be read as Parquet: it is damaged or no Parquet; write it anew"
-                ) from error
+                why = "it is damaged or no Parquet; write it anew"
+                raise ReadError(f"{part} cannot be read as Parquet: {why}") from error
             roles = roles_of(names, (), part)
             used = {header for role, header in roles.items() if role}
             columns = used if columns is None else columns
             if other := sorted(used ^ columns):
-                raise ReadError(
-                    f"{part}: not every part has the column {other[0]!r}; write all with the same"
-                )
+                lacks = f"not every part has the column {other[0]!r}; write all with the same"
+                raise ReadError(f"{part}: {lacks}")
         return _partitioned(_parts(engine, files, path), partitions)
 
 
@@ -249,10 +245,8 @@ def _refuse(scores: Table, name: str, progress: Progress) -> None:
     if scores["score"].type().is_floating():
         bad["nan"] = scores["score"].isnan()
     if "relevant" in scores.columns:
-        bad["odd"] = ~(
-            queries.means(scores["relevant"], queries.YES)
-            | queries.means(scores["relevant"], queries.NO)
-        )
+        mark = scores["relevant"]
+        bad["odd"] = ~(queries.means(mark, queries.YES) | queries.means(mark, queries.NO))
     sums = {name: scores.count(where=flag) for name, flag in bad.items()}
     totals = scores.agg(rows=scores.count(), **sums).to_pyarrow().to_pylist()[0]
     refuse_cells(name, totals)
@@ -286,11 +280,8 @@ def _numbers_of(scores: Table, every: Table, relevant: Table | None) -> list[dic
     relevant candidates, and ``full`` of those with only relevant candidates. ``asked`` is the
     number of relevant items, and ``items`` of those with a score.
     """
-    score = every["score"]
-    real, wanted = (
-        queries.is_candidate(score),
-        every["relevant"] & score.notnull() & queries.is_candidate(score),
-    )
+    real = queries.is_candidate(every["score"])
+    wanted = every["relevant"] & every["score"].notnull() & real
     keys = ["system", "instance"]
     lists = every.group_by(keys).agg(n=every.count(where=real), items=every.count(where=wanted))
     n, items = lists["n"], lists["items"]
@@ -304,9 +295,8 @@ def _numbers_of(scores: Table, every: Table, relevant: Table | None) -> list[dic
         asked = marked.group_by("system").agg(items=marked.count()).to_pyarrow().to_pylist()
         total = {row["system"]: row["items"] for row in asked}
     else:
-        total = dict.fromkeys(
-            [row["system"] for row in rows], queries.number_of(relevant.distinct().count())
-        )
+        size = queries.number_of(relevant.distinct().count())
+        total = dict.fromkeys([row["system"] for row in rows], size)
     return [row | {"asked": total.get(row["system"], 0)} for row in rows]
 
 

@@ -91,9 +91,8 @@ def percent(value: float, *, chance: bool = False, unit: str = "%") -> str:
     >>> percent(0.63659), percent(0.00001), percent(-0.00001), percent(float("nan"))
     ('63.66 %', '< 0.01 %', '0.00 %', '–')
     """
-    sign, number = (
-        ("", "0.00") if -5e-5 < value < 0 and not chance else rounded(value, chance=chance)
-    )
+    value = 0.0 if -5e-5 < value < 0 and not chance else value
+    sign, number = rounded(value, chance=chance)
     if not sign and not np.isfinite(value):
         return "–"
     return f"{sign} {number} {unit}".lstrip().replace("-", "\u2212")

@@ -47,9 +47,8 @@ def python_script(findings: Pairs) -> str:
 
 def exact_script(source: str, python: str, metrics: Sequence[Metric]) -> str:
     """Write a script that prints mean metrics, or ranges of them if some ranks are unknown."""
-    return template(_HERE / "exact_script.py.jinja").render(
-        version=sampledash.__version__, source=source, python=python, metrics=metrics
-    )
+    facts = {"version": sampledash.__version__, "source": source, "python": python}
+    return template(_HERE / "exact_script.py.jinja").render(facts, metrics=metrics)
 
 
 def _correction(recipe: Correction) -> str:

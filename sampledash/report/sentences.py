@@ -76,10 +76,8 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
     metric = metric_name(str(findings.metrics[x]), str(findings.protocol.correction))
     few, drawn = len(findings.systems) <= MOST_NAMED, drawn_negatives(findings)
     pairs = range(findings.pairs) if few else [findings.worst_pair(x)]
-    rows = [
-        {**row, "better": name(row["better"]), "worse": name(row["worse"])}
-        for row in findings.rows(x, pairs)
-    ]
+    listed = findings.rows(x, pairs)
+    rows = [row | {side: name(row[side]) for side in ("better", "worse")} for row in listed]
     if few:
         names = [name(system) for system in findings.systems]
         orders = (ranking(names, means[:, x]) for means in (findings.sampled, findings.exact))

@@ -220,21 +220,20 @@ def as_latex(table: pd.DataFrame) -> str:
 
     Its horizontal lines are those of the LaTeX package booktabs. Missing values are ``--``.
     """
-    columns = printed(table)
-    heads = [(column.ours, escape.tex(column.header)) for column in columns]
-    printed_heads = [
-        _SYMBOL.sub(lambda symbol: f"${symbol[0]}$".replace("γ", r"\gamma"), head) if ours else head
-        for ours, head in heads
-    ]
-    cells = [
-        [(_tex_number(x) if column.number else escape.tex(x)) or MISSING_TEX for x in column.cells]
-        for column in columns
-    ]
-    styled = pd.DataFrame(dict(enumerate(cells))).set_axis(printed_heads, axis=1).style
-    written = styled.hide(axis="index").to_latex(
-        column_format="".join("r" if column.number else "l" for column in columns), hrules=True
-    )
+    columns, heads, cells = printed(table), [], []
+    for column in columns:
+        head, write = escape.tex(column.header), _tex_number if column.number else escape.tex
+        heads.append(_SYMBOL.sub(_tex_symbol, head) if column.ours else head)
+        cells.append([write(x) or MISSING_TEX for x in column.cells])
+    styled = pd.DataFrame(dict(enumerate(cells))).set_axis(heads, axis=1).style
+    sides = "".join("r" if column.number else "l" for column in columns)
+    written = styled.hide(axis="index").to_latex(column_format=sides, hrules=True)
     return "% \\usepackage{booktabs}\n" + written
+
+
+def _tex_symbol(symbol: re.Match[str]) -> str:
+    """Return a symbol of a table header, such as m, in math mode."""
+    return f"${symbol[0]}$".replace("γ", r"\gamma")
 
 
 def _tex_number(cell: str) -> str:
@@ -291,10 +290,8 @@ def read_vector_json(text: str) -> Fit:
     sampling, values = Sampling(*law), checks.numbers("values", given)
     recipe, metric = parse_correction(name), parse_metric(of)
     if values.shape != (sampling.m + 1,):
-        raise ValueError(
-            f"values has shape {values.shape}: m = {sampling.m} needs {sampling.m + 1}, "
-            "one for each sampled rank"
-        )
+        needed = f"m = {sampling.m} needs {sampling.m + 1}, one for each sampled rank"
+        raise ValueError(f"values has shape {values.shape}: {needed}")
     if prior is not None:
         recipe = dataclasses.replace(recipe, prior=prior)
     values.setflags(write=False)

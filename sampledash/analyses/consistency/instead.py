@@ -75,10 +75,9 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
     q, metric, most = focus.result.question, focus.metric, most_of(focus)
     for budget in budgets:
         if not 1 <= budget <= most:
-            raise ValueError(
-                f"the price is {budget} scores per instance: take a whole number from 1 to {most}, "
-                "for which all candidates of the longest list can be ranked"
-            )
+            whole = f"{most}, for which all candidates of the longest list can be ranked"
+            wrong = f"the price is {budget} scores per instance"
+            raise ValueError(f"{wrong}: take a whole number from 1 to {whole}")
     design, weights = q.protocol.design, ("mass_above", "classes")
     known = any(getattr(ranks, name) is not None for ranks in focus.sets for name in weights)
     by_rank = design.by_class is None and not (design.weighted and known)
@@ -144,10 +143,8 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
 
     names = list(priced.by_price[min(priced.by_price)].errors["design"].unique())
     shows = f"Shows {focus.label(focus.pair, system_name)}"
-    printed = pd.DataFrame(
-        [[name, *row(name)] for name in names],
-        columns=["Design", "Instances", "Bias, points", "Std. error", "Off by", shows],
-    )
+    columns = ["Design", "Instances", "Bias, points", "Std. error", "Off by", shows]
+    printed = pd.DataFrame([[name, *row(name)] for name in names], columns=columns)
     wide = orders.assign(pair=orders["better"] + " > " + orders["worse"])
     wide = wide.pivot(index="design", columns="pair", values="probability").reset_index()
     return printed, errors.merge(wide, on="design") if len(orders) else errors
@@ -159,9 +156,8 @@ def snippet(focus: Focus, price: int) -> str:
     ``price`` is the number of scores that the script computes per instance.
     """
     size = min(max(int(ranks.n.max()) for ranks in focus.sets), _MOST_ITEMS)
-    return template(Path(__file__).with_name("snippet.py.jinja")).render(
-        metric=focus.metric, price=price, items=size, users=_instances(focus)
-    )
+    script = template(Path(__file__).with_name("snippet.py.jinja"))
+    return script.render(metric=focus.metric, price=price, items=size, users=_instances(focus))
 
 
 # ----------------------------------------------------------------------------------------- picture

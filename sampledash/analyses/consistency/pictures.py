@@ -220,13 +220,10 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
     low, high = min(float(y.min()), exact, 0) - room, max(float(y.max()), exact, 0) + room
     edge: dict[str, Any] = {"xref": "paper", "xanchor": "left", "xshift": 6}
     right, wrong = (": right", ": wrong") if truth else ("", "")
-    sides = (
-        (high, f"{better} ahead{right}", "top", c.green),
-        (low, f"{worse} ahead{wrong}", "bottom", c.vermillion),
-    )
+    above, below = ({"size": 13, "color": hue} for hue in (c.green, c.vermillion))
     names = [
-        theme.note(0, y, text, yanchor=at, font={"size": 13, "color": hue}, **edge)
-        for y, text, at, hue in sides
+        theme.note(0, high, f"{better} ahead{right}", yanchor="top", font=above, **edge),
+        theme.note(0, low, f"{worse} ahead{wrong}", yanchor="bottom", font=below, **edge),
     ]
     up: dict[str, Any] = {"title": {"text": "percentage points"}, "range": [low, high]}
     up |= {"tickformat": ",.2~f", "nticks": 6}

@@ -178,24 +178,18 @@ def check(
     metric = choices.chip_metric(chosen["metric"], k, sampling.n)
     recipes = {label: labelled(label, weight) for label in LABELS}
     if sampling.m > MOST:
-        raise ValueError(
-            f"m = {sampling.m} is more than this page fits: take m ≤ {MOST}, "
-            "or call sampledash.correction from Python"
-        )
+        advice = f"take m ≤ {MOST}, or call sampledash.correction from Python"
+        raise ValueError(f"m = {sampling.m} is more than this page fits: {advice}")
     if chosen["prior"] != UNIFORM and sampling.n > MOST_N:
-        raise ValueError(
-            f"n = {sampling.n} is too large for the prior {chosen['prior']}: take n ≤ "
-            f"{MOST_N}, or the uniform prior"
-        )
+        large = f"n = {sampling.n} is too large for the prior {chosen['prior']}"
+        raise ValueError(f"{large}: take n ≤ {MOST_N}, or the uniform prior")
     names = [x for x in LABELS if x in chosen["drawn"] or x == chosen["take"]]
     note = ""
     if sampling.m > LIVE:
         slow = [x for x in names if recipes[x].kind.slow]
         if chosen["take"] in slow:
-            raise ValueError(
-                f"{chosen['take']} takes minutes beyond m = {LIVE}: take BV away, "
-                "or fit it from Python"
-            )
+            long = f"{chosen['take']} takes minutes beyond m = {LIVE}"
+            raise ValueError(f"{long}: take BV away, or fit it from Python")
         if slow:
             note = f"{' and '.join(slow)} left out: drawn up to m = {count(LIVE)}."
             names = [x for x in names if x not in slow]

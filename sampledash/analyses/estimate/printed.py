@@ -43,10 +43,8 @@ def read_tables(text: str) -> list[readers.PrintedTable]:
     for table in tables:
         which = f"the table {table.title!r}" if table.title else "the table"
         if len(table.rows) > MOST_PRINTED:
-            raise ValueError(
-                f"{which} has {len(table.rows)} systems, more than {MOST_PRINTED}: keep those that "
-                "are compared"
-            )
+            size = f"{len(table.rows)} systems, more than {MOST_PRINTED}"
+            raise ValueError(f"{which} has {size}: keep those that are compared")
     return tables
 
 
@@ -56,10 +54,8 @@ def sampling_of(n: int, m: int, scheme: Scheme, *, corpus: bool) -> Sampling:
     Raise ValueError if the test has more candidates than the ``corpus`` that they were drawn from.
     """
     if corpus and n <= m:
-        raise ValueError(
-            f"n = {n} is smaller than the {m + 1} candidates of the test: give the size of the "
-            "whole corpus"
-        )
+        small = f"n = {n} is smaller than the {m + 1} candidates of the test"
+        raise ValueError(f"{small}: give the size of the whole corpus")
     return Sampling(n, m, scheme)
 
 

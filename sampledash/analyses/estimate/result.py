@@ -154,9 +154,7 @@ class Question:
         key = shape, ranks, other
         span = self.cached(key, lambda: allowed.unless_contradicted(shape, make))
         # With few ranks, the range computed for a shape can exceed the range for any shape: cut it.
-        if shape is None or span is None:
-            return span
-        return narrowed(span, self.span(i, j, None))
+        return span if shape is None or span is None else narrowed(span, self.span(i, j, None))
 
     def gammas(self, ranks: SampledRankSet) -> pd.DataFrame:
         """Return a table of bias and variance of the mean corrected metric, a row for each γ."""
@@ -241,9 +239,7 @@ def compute(
     names = [ranks.system for ranks in q.sets]
     rows, pairs = ranges(q.span, names, report)
     both = zip(q.sets, rows, strict=True)
-    against = [
-        row.name for ranks, row in both if not row.falling and not ranks.readings[-1].adaptive
-    ]
+    against = [row.name for x, row in both if not (row.falling or x.readings[-1].adaptive)]
     drawn = [m for ranks in q.sets for m in ranks.outcomes.m]
     notes = [words.say.corpus((min(drawn), max(drawn)), q.sets[0].population)] * q.corpus
     notes += [*_to_know(q), *map(words.say.contradicts, against)]
@@ -300,9 +296,7 @@ def _to_know(q: Question) -> Iterator[str]:
     least = min(q.sets, key=lambda ranks: ranks.population)
     for sentence in cutoff_holds_all(q.metric, least.population, least.outcomes.m[-1]):
         yield f"{least.system}: {sentence}" if len(set(sizes.values())) > 1 else sentence
-    drawn = {
-        ranks.system: round(float(np.average(ranks.m, weights=ranks.counts))) for ranks in q.sets
-    }
+    drawn = {x.system: round(float(np.average(x.m, weights=x.counts))) for x in q.sets}
     yield from words.unlike(str(q.metric), sizes, drawn)
     if any(ranks.mean_rank and ranks.ties.any() for ranks in q.sets):
         yield words.say.mean_rank()

@@ -43,9 +43,8 @@ def larger_tables(q: TableQuestion) -> Iterator[Larger]:
     for digits in _MORE_DIGITS:
         yield Larger(say.digits(digits), digits, [], m)
     printed = {parse_metric(name) for row in q.table.rows for name in row.values}
-    recalls = [
-        f"Recall@{k}" for k in _CUTOFFS if k <= m and parse_metric(f"Recall@{k}") not in printed
-    ]
+    names = (f"Recall@{k}" for k in _CUTOFFS if k <= m)
+    recalls = [name for name in names if parse_metric(name) not in printed]
     if recalls:
         yield Larger(say.cutoffs([x.partition("@")[2] for x in recalls]), 0, recalls, m)
     for size in stops(m, max(min(n - 1, _MOST_M), m), (1, 2, 5))[1:]:

@@ -48,9 +48,8 @@ def _exact(_: Metric, dark: bool) -> theme.Picture:
     ranks = rank_grid(N, keep=[10, 11])
     drawn = ((x, theme.steps(ranks, theme.in_percent(x(ranks, N)))) for x in _METRICS)
     data = [theme.curve(*at, theme.metric_line(x, dark), str(x)) for x, at in drawn]
-    return theme.figure(
-        data, dark=dark, showlegend=True, xaxis=theme.rank_axis(N), yaxis=theme.percent_axis()
-    )
+    across, up = theme.rank_axis(N), theme.percent_axis()
+    return theme.figure(data, dark=dark, showlegend=True, xaxis=across, yaxis=up)
 
 
 def _toy(metric: Metric, dark: bool) -> theme.Picture:

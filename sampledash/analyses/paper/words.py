@@ -83,9 +83,8 @@ def summary_rows(summary: pd.DataFrame) -> pd.DataFrame:
     for name, guess in wild.GUESSES.items():
         lines[f"{guess}: points off"] = [tenths(x) for x in summary[f"off_{name}"]]
         lines[f"{guess}: pairs in order"] = [f"{tenths(x)} %" for x in summary[f"order_{name}"]]
-    return pd.DataFrame(lines, index=[f"R@{k}" for k in summary["k"]]).T.reset_index(
-        names="Printed on 5,000"
-    )
+    table = pd.DataFrame(lines, index=[f"R@{k}" for k in summary["k"]]).T
+    return table.reset_index(names="Printed on 5,000")
 
 
 def from_samples(answer: Result[Any], methods: list[str]) -> str:

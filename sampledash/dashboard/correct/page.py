@@ -79,16 +79,13 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
                 _warnings(q)
     page.tell(problem, beside)
     weights = {WEIGHTS: ""} if WEIGHTS in st.query_params else {}
-    link = {**defaults, **LINK, **weights}
-    if q is None:
-        with row:
-            page.copy_link(link)
-        live.follow()
-        return
     with row:
         fit = partial(_fitted, report=lambda _: None)
         pinned = pins.pins(q, make, fit, DEFAULTS, lambda x: [str(x.metric), str(x.taken)])
-        page.copy_link(link)
+        page.copy_link({**defaults, **LINK, **weights})
+    if q is None:
+        live.follow()
+        return
     dark = page.is_dark()
     alone = [(x.name, replace(x.answer, drawn=(x.answer.taken,))) for x in pinned]
     before = [(name, _drawn(x, dark)) for name, x in alone]

@@ -244,10 +244,8 @@ def _read(
 
 def _require_few(m: int) -> None:
     if m > MOST_M:
-        raise ValueError(
-            f"m = {m} is more than this page estimates from: take m <= {MOST_M}, "
-            "or call sampledash.estimate from Python"
-        )
+        advice = f"take m <= {MOST_M}, or call sampledash.estimate from Python"
+        raise ValueError(f"m = {m} is more than this page estimates from: {advice}")
 
 
 def _shown(sets: Sets, ident: str) -> Sets:
@@ -342,9 +340,8 @@ def _price(q: result.Question) -> None:
             report(done / len(q.sets))
             prices.append(q.price(samples))
     st.markdown(escaped(words.say.price(q.metric, short_name(q.sets[0].system), *prices[0])))
-    table = pd.DataFrame(
-        np.reshape(prices, (-1, 4)), columns=["these_low", "these_high", "more_low", "more_high"]
-    )
+    columns = ["these_low", "these_high", "more_low", "more_high"]
+    table = pd.DataFrame(np.reshape(prices, (-1, 4)), columns=columns)
     table.insert(0, "system", [x.system for x in q.sets])
     table["all_candidates"] = [x.population - 1 for x in q.sets]
     printed = {
