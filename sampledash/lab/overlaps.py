@@ -115,6 +115,7 @@ def _draw(above: Flags, tied: Flags, numbers: Ints, user: Ints, seed: int) -> No
     """
     for row in np.flatnonzero(tied.any(axis=1) & (numbers[:, 1] == 0)):
         items = np.flatnonzero(tied[row])
-        order = np.argsort(np.random.default_rng((user[row], seed)).random(tied.shape[1])[items])
-        above[row, items[order[: numbers[row, 0] - np.count_nonzero(above[row])]]] = True
+        place = np.random.default_rng((user[row], seed)).random(np.shape(tied[row]))
+        number = numbers[row, 0] - np.count_nonzero(above[row])
+        above[row, items[np.argsort(place[items])[:number]]] = True
         tied[row] = False
