@@ -2,9 +2,11 @@
 
 import itertools
 import json
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
+import streamlit as st
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 
@@ -62,6 +64,18 @@ def test_lists_without_interactions_and_one_list_for_all_are_told():
     assert np.isnan([result.alpha, result.uniform_p, *result.alpha_interval]).all()
 
 
+def test_what_could_not_be_checked_is_told_where_nothing_is_wrong(tmp_path, capsys):
+    (file := tmp_path / "test.negative").write_text("(0,8)\t1\t2\n(1,9)\t3\t4\n")
+    assert main(["audit", str(file)]) == 0
+    told = capsys.readouterr().out
+    assert "interactions would tell with which weights, and whether items of the history" in told
+    assert "Nothing is wrong in what can be checked without interactions." in told
+    lists, train = [[1, 2], [3, 4]], [(0, 3), (1, 1)]
+    told = sd.audit(lists, None).sentence
+    assert told.endswith("checked without interactions and the relevant items.")
+    assert sd.audit(lists, [8, 9], train).sentence.endswith("Nothing is wrong with them.")
+
+
 def test_the_effect_is_what_scores_show_with_such_lists():
     rng, size, users = np.random.default_rng(5), 400, 3000
     weight = np.arange(1, size + 1) ** -0.8
@@ -86,7 +100,7 @@ def test_the_effect_is_what_scores_show_with_such_lists():
         result.effect("Recall@5", [ranks.without_classes])
 
 
-def test_command_page_and_python_say_the_same_of_the_files_of_ncf(tmp_path, capsys):
+def test_command_page_and_python_say_the_same_of_the_files_of_ncf(tmp_path, capsys, monkeypatch):
     data = audits.made(4)
     ends = zip(data["positives"], data["negatives"], strict=True)
     lines = ["\t".join([f"({row},{end})", *map(str, part)]) for row, (end, part) in enumerate(ends)]
@@ -114,9 +128,12 @@ def test_command_page_and_python_say_the_same_of_the_files_of_ncf(tmp_path, caps
     assert "is simulated" in at.captions
     assert "25 of 500 lists hold their own relevant item" in at.headline
     at.pick("lists_source", "Upload a file")
+    doing = []
+    monkeypatch.setattr(st, "spinner", lambda text, **_: doing.append(text) or nullcontext())
     at.file_uploader(key="lists_file").upload(paths[0].name, texts[0].encode())
     at.file_uploader(key="train_file").upload(paths[1].name, texts[1].encode())
     assert result.sentence.replace("^", "") in at.run().headline.replace("\u00a0", " ")
+    assert doing[-1] == "Auditing ml.test.negative"
     at.file_uploader(key="effect_file").upload("abc.csv", ranks.read_bytes())
     assert "Expected Recall@10 if drawn uniformly without replacement, and" in at.run().said
     assert "A 100.00 % and 100.00 % (0.00 % on all items)" in at.said

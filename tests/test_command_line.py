@@ -152,9 +152,7 @@ def test_help_names_the_commands(capsys):
     said = " ".join(capsys.readouterr().out.split())
     usage = "sampledash [-h] [--version] COMMAND ... Check, plan and correct metrics on sampled"
     assert usage in said
-    assert (
-        "read wherever ranks are correct The vector of a correction: what to report at each" in said
-    )
+    assert "every command reads as ranks correct The vector of a correction: the value to" in said
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"sampledash {sd.__version__}\n"
     assert main([]) == 2
@@ -288,9 +286,10 @@ def test_it_says_what_the_page_shows(words, link, capsys):
 #: Lines of ``command | parts of its output``; XYZ, SRS and TABLE are names for files.
 PEOPLE = """
 check XYZ --metric Recall@10 --m 100 | Shown by one run (%) … <0.01
-check XYZ --metric Recall@10 --m 3000 | Shown by one run (%) … >99.99
-check XYZ --metric Recall@10 --m 10000 | With all negatives Recall@10 ranks Z > Y > X, as it does
+check XYZ --metric Recall@10 --m 3,000 | Shown by one run (%) … >99.99
+check XYZ --metric Recall@10 --m 1e4 | With all negatives Recall@10 ranks Z > Y > X, as it does
 check XYZ --metric Recall@20000 --m 9 | The cutoff holds all 3,687 candidates: Recall@20000 is 100
+check SAME --metric AP --m 9 | the exact values are equal, and a run that shows a winner is wrong.
 plan XYZ --metric Recall@10 --m 100 | No number of instances … not reachable … Std. of scores
 correct SRS --metric Recall@10 | Estimate (%) … At least, if ranks fall off (%)
 correct --metric Recall@10 --n 1000 --m 20 | With 20 of 999 negatives: Recall@10 by CLS … Sampled
@@ -303,7 +302,8 @@ def test_what_people_read_has_heads_in_words_and_says_what_it_is(tmp_path, capsy
     sampled, printed = tmp_path / "sampled.csv", tmp_path / "printed.txt"
     sampled.write_text("system,sampled_rank,n_candidates,m\nA,1,900,20\nA,3,900,20\nB,9,900,20\n")
     printed.write_text("system, HR@1, HR@10\nA, 0.3, 0.6\nB, 0.2, 0.55\n")
-    files = {"XYZ": MOVIELENS, "SRS": str(sampled), "TABLE": str(printed)}
+    (same := tmp_path / "same.csv").write_text("system,rank,n\nA,3,99\nA,7,99\nB,7,99\nB,3,99\n")
+    files = {"XYZ": MOVIELENS, "SRS": str(sampled), "TABLE": str(printed), "SAME": str(same)}
     for line in PEOPLE.strip().splitlines():
         call, _, wanted = line.partition(" | ")
         words = [files.get(word, word) for word in call.split()]

@@ -3,11 +3,13 @@
 import argparse
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, get_args
 from urllib.parse import unquote, unquote_plus
 
 import sampledash
+from sampledash import checks
 from sampledash.protocol import Weighting
 from sampledash.rank_sets import Ties
 from sampledash.report.templates import texts
@@ -21,6 +23,15 @@ _FORMS = ("json", "csv", "markdown", "latex")
 
 #: The help of each command and option, and examples, which run in a clone of the repository.
 TEXTS = texts(Path(__file__).with_suffix(".txt"))
+
+
+def number(text: str, *, whole: bool = True) -> float:
+    """Return the number that a text such as 100, 1e2 or 1,000 stands for."""
+    plain = re.sub(r"(?<=\d)[,_](?=\d{3})", "", text)
+    if not checks.is_numeral(plain) or (whole and not float(plain).is_integer()):
+        kind = "whole number: write 100 or 1e2" if whole else "number: write 0.5 or 1e-3"
+        raise argparse.ArgumentTypeError(f"{checks.shown(text)} is not a {kind}")
+    return int(float(plain)) if whole else float(plain)
 
 
 class Command(NamedTuple):
@@ -41,20 +52,20 @@ OPTIONS: dict[str, dict[str, Any]] = {
     **{x: {"flag": "files", "nargs": "*", "metavar": "FILE"} for x in ("sampled", "shown")},
     **{x: {"metavar": "FILE"} for x in ("relevant", "seen", "train", "ranks", "qrels")},
     "metric": {"action": "append", "required": True},
-    "m": {"type": int, "required": True},
-    "perhaps_m": {"flag": "--m", "type": int},
-    "n": {"type": int},
-    "sample_of": {"type": int, "metavar": "N"},
-    "over": {"flag": "--instances", "type": int, "dest": "over"},
+    "m": {"type": number, "required": True},
+    "perhaps_m": {"flag": "--m", "type": number},
+    "n": {"type": number},
+    "sample_of": {"type": number, "metavar": "N"},
+    "over": {"flag": "--instances", "type": number, "dest": "over"},
     "scheme": {"choices": SCHEMES, "default": DEFAULT_SCHEME},
-    "odds": {"type": float},
+    "odds": {"type": partial(number, whole=False)},
     "ties": {"choices": get_args(Ties), "default": "expected"},
     "tied_scores": {"flag": "--ties", "choices": get_args(TieRule), "default": "expected"},
     "weighting": {"choices": get_args(Weighting), "default": "instances"},
-    "probability": {"type": float, "default": 0.95},
+    "probability": {"type": partial(number, whole=False), "default": 0.95},
     "any_metric": {"flag": "--metric", "action": "append", "default": []},
     "engine": {"metavar": "URL"},
-    "port": {"type": int, "default": 8501},
+    "port": {"type": number, "default": 8501},
     "address": {"default": "127.0.0.1"},
     **{x: {"action": "store_true"} for x in ("zero_based", "overlaps")},
     "instances": {"choices": ("same", "shared", "any"), "default": "same"},

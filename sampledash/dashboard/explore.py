@@ -39,7 +39,9 @@ def show() -> None:
     if asked.get("scheme") == _POPULARITY and asked.get("v", "1" * ("odds" in asked)) == "1":
         asked.update(scheme=choices.ODDS, v=state.VERSION)
         st.rerun()
-    state.stamp({"scheme": ([*choices.offered(choices.CATALOGUE), choices.ODDS], "")})
+    offered: dict[str, Any] = {"scheme": [*choices.offered(choices.CATALOGUE), choices.ODDS]}
+    offered |= {"view": VIEWS, "tab": TABS, "focus": choices.CHIPS}
+    state.stamp(state.offer(offered, {"focus": "the first metric"}))
     with st.container(horizontal=True, vertical_alignment="center", key="above"):
         page.metric_chips()
         about = "All ranks on a logarithmic axis, or the first ones on an even axis."

@@ -19,7 +19,7 @@ from sampledash.grids import LIVE
 from sampledash.metrics import Metric
 from sampledash.protocol import Options, Weighting
 from sampledash.rank_sets import RankSet
-from sampledash.report.escape import system_name
+from sampledash.report.escape import escaped, system_name
 from sampledash.report.numbers import count, span, spell
 from sampledash.report.sentences import beware, headline, other_metrics
 from sampledash.schemes import SCHEMES, Design, possible
@@ -145,7 +145,7 @@ def say(result: Result, x: int, *, dim: bool = False) -> None:
     q = result.question
     word, icon, color = verdict(result, x)
     badge = f":{'gray' if dim else color}-badge[:material/{icon}: {word}] "
-    page.say(headline(result, x, system_name), badge, dim=dim)
+    page.say(headline(result, x, system_name), badge, dim=dim, about=escaped(q.source.name))
     values = len(ladder(result.m_max, q.m, q.protocol)) if q.protocol.anew else 0
     if others := other_metrics(result, x):
         with st.container(key=OTHERS):

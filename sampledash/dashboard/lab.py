@@ -45,16 +45,12 @@ SYNTHETIC = "A small synthetic world"
 FILE = "lab-ranks.csv"
 TABS = ("Other negatives", "Steck's sweeps", "Why not RMSE")
 KNOBS = {name: "knobs_" + re.sub(r"\W+", "_", name.lower()) for name in lab.OFFERED}
-CHOICES: state.Offered = {
-    "interactions": ((SYNTHETIC, UPLOAD), SYNTHETIC),
-    "split": (lab.SPLITS, next(iter(lab.SPLITS))),
-    "seen": (lab.SEEN, next(iter(lab.SEEN))),
-    "recommenders": (lab.OFFERED, lab.FIRST),
-    "sweep": (lab.SWEEPS, next(iter(lab.SWEEPS))),
-}
+_NAMES = {"interactions": (SYNTHETIC, UPLOAD), "split": lab.SPLITS, "seen": lab.SEEN}
+_NAMES |= {"recommenders": lab.OFFERED, "sweep": lab.SWEEPS, "lab_tab": TABS}
+CHOICES = state.offer(_NAMES, {"recommenders": lab.FIRST})
 DEFAULTS: dict[str, Any] = {key: default for key, (_, default) in CHOICES.items()}
 DEFAULTS |= {KNOBS[name]: text for name, text in lab.OFFERED.items()}
-DEFAULTS |= {"least_rating": None, "lab_seed": 0, "lab_tab": TABS[0]}
+DEFAULTS |= {"least_rating": None, "lab_seed": 0}
 _JOB, _MADE, _SHOWN = "_lab_job", "_lab_made", "_lab_shown"
 _NO_COLUMN = "(none)"
 _ROLES = {"user": "Users", "item": "Items", "rating": "Ratings", "time": "Time"}
@@ -177,6 +173,8 @@ def _read(file: Upload) -> Interactions:
             for doubt in read[1].doubts:
                 st.warning(escaped(doubt), icon=":material/help:")
             st.markdown("\n".join(ranks.file_lines(read[1])))
+        if read[1].notes:  # such as the number of repeated interactions that are left out
+            st.caption(escaped(" ".join(read[1].notes)))
         return read[0]
     finally:
         with preview:
@@ -204,14 +202,13 @@ def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
     options: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for option, label in (("per_user", "Least of a user"), ("per_item", "Least of an item")):
-            about = words.TEXTS["core"]
-            arguments: dict[str, Any] = {"key": f"lab_{option}_{ident}", "help": about}
-            options[option] = st.number_input(label, 1, value=1, step=1, **arguments, **_KEPT)
+            key, about = f"lab_{option}_{ident}", words.TEXTS["core"]
+            options[option] = st.number_input(label, 1, None, 1, 1, key=key, help=about, **_KEPT)
         about, key = words.TEXTS["repeats"], f"lab_duplicates_{ident}"
         of_repeats = "last", "first", "all"
         options["duplicates"] = st.selectbox("Of repeats", of_repeats, key=key, help=about, **_KEPT)
         if opened.interactions.rating is not None:
-            arguments = {"key": f"lab_implicit_{ident}", "help": words.TEXTS["implicit"]}
+            arguments: Any = {"key": f"lab_implicit_{ident}", "help": words.TEXTS["implicit"]}
             options["implicit"] = st.toggle("Ignore ratings", persist_state="session", **arguments)
     return options
 

@@ -30,6 +30,18 @@ _SHARED = ("n", "m", "k", "scheme")
 Answer = Callable[[str, int], tuple[str, Link | None]]
 
 
+def check_link() -> None:
+    """Collect what is wrong with the link that the reader followed."""
+    offered: dict[str, tuple[Sequence[str], Any]] = {LESSON: (NUMBERS, NUMBERS[0])}
+    for number, module in enumerate(lessons.course(), 1):
+        offered[f"{LOOK}{number}"] = lessons.looks(number), lessons.looks(number)[0]
+        if (key := f"guess{number}") in st.query_params:  # to compute every lesson would take long
+            offered[key] = [choice.text for choice in lessons.words(number).choices], []
+        if offer := getattr(module, "OFFER", None):
+            offered[EXAMPLE] = [*map(negatives, offer[1])], []
+    state.stamp(offered)
+
+
 @st.fragment
 def show() -> None:
     """Draw the page; a choice of the reader reruns the page only, not the menu and the styles."""
@@ -44,6 +56,7 @@ def show() -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="answer"):
             chosen = _guess(number, lesson)
         with asked:
+            page.note(dict.fromkeys((LESSON, f"guess{number}", f"{LOOK}{number}", EXAMPLE)))
             _head(number, lesson, revealed=chosen is not None, present=present)
         _body(number, revealed=chosen is not None, present=present)
     _foot(lesson, present)

@@ -36,13 +36,13 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         page.copy_link(page_defaults)
     page.note(page_defaults)
     check = _files if upload_them else list[Upload]
-    result, problem = page.answer("audit", check, _audit, lambda _: "Auditing the lists")
+    result, problem = page.answer("audit", check, partial(_audit, headline), lambda _: "Auditing")
     dim = problem is not None
     page.tell(problem, headline)
     if result is None or (problem is not None and problem.asking):
         return
     with headline:
-        page.say(escaped(result.sentence), dim=dim)
+        page.say(escaped(result.sentence), dim=dim, about="earlier data")
     with picture:
         known = len(result.deciles) > 0
         if known:
@@ -99,10 +99,12 @@ def _files() -> list[Upload]:
     return [lists, *([last] if last else [])]
 
 
-def _audit(files: list[Upload], report: Progress) -> Audit:
+def _audit(headline: DeltaGenerator, files: list[Upload], report: Progress) -> Audit:
     """Audit the lists of negatives in the files, or an example if there are no files."""
     report(0)
     sources = [(BytesIO(file.contents[0]), file.names[0]) for file in files]
     key = ("audit", *(file.ident for file in files))
     make = partial(audit_files, *sources) if files else pictures.example
-    return memory.cached(key, make, shared=not files, large=True)
+    called = files[0].called if files else "the example"
+    with headline, st.spinner(escaped(f"Auditing {called}"), show_time=True):
+        return memory.cached(key, make, shared=not files, large=True)

@@ -135,8 +135,13 @@ def answer(
     return result, None
 
 
-def say(sentence: str, badge: str = "", *, dim: bool = False) -> None:
-    """Write a badge and the main sentence of the page; ``dim`` greys an outdated sentence."""
+def say(sentence: str, badge: str = "", *, dim: bool = False, about: str = "") -> None:
+    """Write a badge and the main sentence of the page; ``dim`` greys an outdated sentence.
+
+    A line before an outdated sentence names the data that the sentence is ``about``, if given.
+    """
+    if dim and about:
+        st.caption(f"In gray and dimmed: the last answer that could be shown, about {about}.")
     sentence = unbroken(sentence)
     st.markdown(f"### {badge}{f':gray[{sentence}]' if dim else sentence}")
 

@@ -72,8 +72,8 @@ def missing() -> pd.DataFrame:
 
 def show() -> None:
     """Draw the page."""
-    offered = {"item": ITEMS, "wild_k": CUTOFFS, "wild_by": SORTED}
-    state.stamp({key: (names, DEFAULTS[key]) for key, names in offered.items()})
+    offered = {"item": ITEMS, "wild_k": CUTOFFS, "wild_by": SORTED, "cell_metric": METRICS_34}
+    state.stamp(state.offer(offered, DEFAULTS))
     page.note(DEFAULTS)
     headline = st.container()
     options = page.bound("item", default=DEFAULTS["item"], required=True, wrap=True)

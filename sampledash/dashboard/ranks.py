@@ -156,7 +156,7 @@ def _source(
     """Return ranks, and the Python call that reads them; raise a Problem for a single system."""
     hows: dict[str, dict[str, Any]] = st.session_state.setdefault(_HOW, {})
     options = hows.setdefault(ident, {})
-    opened: Opened = once(_OPENED, ident, parse)
+    opened: Opened = once(_OPENED, ident, parse, escaped(f"Reading {name}"))
     sets = read(ident, opened, options).sets
     if len(sets) < 2:
         raise page.Problem(TEXTS["alone"], asking=True)

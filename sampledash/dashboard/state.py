@@ -47,9 +47,18 @@ DEFAULTS: dict[str, Any] = {
 # Key of a setting -> its options and its default.
 Offered = Mapping[str, tuple[Collection[str], Any]]
 
+
+def offer(options: Mapping[str, Collection[str]], defaults: Mapping[str, Any]) -> Offered:
+    """Return the options and the default of settings; without a default, it is the first option."""
+    return {key: (names, defaults.get(key, next(iter(names)))) for key, names in options.items()}
+
+
 # Key of a numeric setting in the query of the page's URL -> its type.
 _NUMBERS = {key: int if x.kind == "count" else float for key, x in choices.NUMBERS.items()}
-_NUMBERS |= {"least_rating": float, **dict.fromkeys(("draws", "draws_seed", "lab_seed"), int)}
+_WHOLE = "draws", "draws_seed", "draw_seed", "lab_seed", "seed", "table_instances", "times"
+_NUMBERS |= {"least_rating": float, **dict.fromkeys(_WHOLE, int)}
+# Key of a switch -> its values in the address, and its default.
+_SWITCHES = dict.fromkeys(("present", "turn", "why"), (("true", "false", "True", "False"), False))
 # Pinned settings while the result for them is computed: :func:`value` then returns these settings.
 _PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
@@ -105,8 +114,7 @@ def value(key: str, defaults: Mapping[str, Any] = DEFAULTS) -> Any:
 
 def candidates() -> int:
     """Return the number of candidates n of the data or, if unknown, the n that the reader set."""
-    locked = st.session_state.get(_LOCK)
-    return int(value("n")) if locked is None else int(locked)
+    return int(st.session_state.get(_LOCK) or value("n"))
 
 
 def current() -> Settings:
@@ -276,11 +284,9 @@ def link_complaints(
     params: Mapping[str, Sequence[str]], offered: Offered | None = None
 ) -> list[str]:
     """Return sentences on the values of an address that are invalid; unknown keys are ignored."""
-    sentences = [
-        say.unread(key, params[key][-1][:30], _NUMBERS[key] is int) for key in _unread(params)
-    ]
+    sentences = [say.unread(x, params[x][-1][:30], _NUMBERS[x] is int) for x in _unread(params)]
     lists: Offered = {"metrics": (choices.CHIPS, []), "scheme": (choices.offered(), "")}
-    for key, (names, default) in {**lists, **(offered or {})}.items():
+    for key, (names, default) in {**lists, **_SWITCHES, **(offered or {})}.items():
         several = isinstance(default, list)
         for raw in params.get(key, ())[0 if several else -1 :]:
             if raw not in names and (raw or key == "scheme"):

@@ -65,10 +65,10 @@ class OpenedInteractions:
         chosen, notes = self.interactions, []
         again = _repeats(chosen, keep_first=duplicates == "first")
         if repeats := int(again.sum()):
-            what = f"{counted(repeats, 'interaction')} of a user and an item that have another one"
+            what = f"{counted(repeats, 'interaction')} with the same user and item as another"
             order = "the file" if chosen.time is None else "time"
-            which = f"the {duplicates} in {order} counts"
-            notes.append(f"{what}: {'all count' if duplicates == 'all' else which}.")
+            which = f" left out: the {duplicates} in {order} counts"
+            notes.append(f"{what}{': all count' if duplicates == 'all' else which}.")
             chosen = chosen if duplicates == "all" else chosen.take(~again)
         if least_rating is not None:
             if chosen.rating is None:

@@ -24,7 +24,7 @@ from sampledash.report.numbers import MOST_NAMED, count, percent
 from sampledash.report.templates import Sentences
 from sampledash.types import Floats
 
-NOTHING = "Nothing to order: the exact values are equal."
+NOTHING = "Nothing to order: the exact values are equal, and a run that shows a winner is wrong."
 say = Sentences(Path(__file__).with_suffix(".jinja"), NOTHING=NOTHING, TIED=TIED)
 
 

@@ -163,6 +163,7 @@ def test_wrong_files_get_one_sentence_and_too_many_negatives_a_click():
     assert (len(at.error), at.headline) == (1, "")
     assert len(at.pictures) >= charts - 1
     assert at.last_headline.startswith("With 100 negatives Recall@10 ranks X > Y > Z")
+    assert "the last answer that could be shown, about MovieLens 1M: X, Y, Z." in at.captions
     assert at.pick("source", "MovieLens 1M: X, Y, Z").numbers == before
     at = page(source=ABC, m="20000").click("Take m = 9,999")
     # With all 9,999 negatives, the sampled metric is the exact metric.

@@ -187,6 +187,7 @@ def test_what_is_wrong_gets_one_sentence_and_keeps_the_picture_of_its_mode():
     at = ranks_page()
     for data, facts in WRONG.items():
         refused(at.upload("own.csv", f"{data}\n".encode()), facts)
+    assert "the last answer that could be shown, about earlier data." in at.captions
     # Files for the Consistency page are refused with a hint to that page.
     files = [("a.run", b"q1 Q0 d1 1 0.9 tag\n", ""), ("a.qrels", b"q1 0 d1 1\n", "")]
     at.file_uploader[0].set_value(files)

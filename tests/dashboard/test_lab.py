@@ -142,6 +142,8 @@ def test_wrong_input_loses_nothing_and_only_what_is_new_is_trained(lab):
     next(x for x in lab.selectbox if x.label == "Users in").set_value("to").run()
     assert "1 user, 3 items, 3 interactions" in lab.captions
     assert list(cells(lab).index) == ["X d=4", "Y", "Z"]
+    lab.upload("twice.csv", b"user,item\n" + b"".join(b"a,%d\n" % (i % 7) for i in range(9)))
+    assert "2 interactions with the same user and item as another left out: the" in lab.captions
 
 
 def test_other_splits_are_told_and_trained_apart(lab):

@@ -1,6 +1,7 @@
 """Sources of ranks: files, changes of how files are read, and the script that reads them."""
 
 import gzip
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -86,8 +87,11 @@ def test_examples_say_how_a_script_reads_them_and_templates_are_offered():
     assert any("def write_ranks(" in text.value for text in at.run().markdown)
 
 
-def test_one_file_and_several():
+def test_one_file_and_several(monkeypatch):
+    doing = []
+    monkeypatch.setattr(st, "spinner", lambda text, **_: doing.append(text) or nullcontext())
     at = Chooser(a_csv=A)
+    assert doing[0] == "Reading a.csv"
     assert at.ranks == {"X": [3, 5], "Y": [1, 800]}
     said = (
         "Understood: 2 systems (X, Y), 4 ranks from 1 to 800 for 2 instances each, n = 800 to 900;"

@@ -148,9 +148,9 @@ def by_lists(rows, timed, duplicates, implicit, least, low):
     left = [row for row in rows if duplicates == "all" or counts[row[:2]] is row]
     notes, many = [], len(rows) - len(counts)
     if many:
-        what = f"the {duplicates} in {timed or 'the file'} counts"
-        begin = f"{counted(many, 'interaction')} of a user and an item that have another one"
-        notes.append(f"{begin}: {'all count' if duplicates == 'all' else what}.")
+        what = f" left out: the {duplicates} in {timed or 'the file'} counts"
+        begin = f"{counted(many, 'interaction')} with the same user and item as another"
+        notes.append(f"{begin}{': all count' if duplicates == 'all' else what}.")
     if least is not None:
         size, left = len(left), [row for row in left if row[2] >= least]
         gone = counted(size - len(left), "interaction")

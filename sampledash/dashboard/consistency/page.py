@@ -31,6 +31,9 @@ from sampledash.sampling import Sampling
 TIES = ("expected", "optimistic", "pessimistic")
 CUTOFFS = (1, 5, 10, 20, 50, 100)
 DEFAULTS: dict[str, Any] = {**ranks.DEFAULTS, **judged.DEFAULTS, "curve": pictures.DIFFERENCE}
+_CHOICES = {"correction": USABLE, "also_k": [*map(str, CUTOFFS)], "weighting": judged.WEIGHTINGS}
+_CHOICES |= {"ties": TIES, "curve": pictures.VIEWS, "scheme": choices.SCHEMES}
+OFFERED = {**ranks.OFFERED, **tabs.OFFERED, **state.offer(_CHOICES, DEFAULTS)}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
 Before = Sequence[tuple[str, theme.Picture]]  # names and pictures of pinned settings
 MOST_LISTED = 1_000  # number of pairs of systems to choose from: those with the worst verdicts
@@ -39,7 +42,7 @@ MOST_RANKS = 12  # largest number of ranks of a system that the counterexample s
 
 def show() -> None:
     """Draw the page: the choice of ranks, then the result."""
-    state.stamp({**ranks.OFFERED, "scheme": (choices.SCHEMES, "")})
+    state.stamp(OFFERED)
     # The choice of ranks is drawn first, because the chosen ranks determine n.
     with st.container(key="above"):
         source, problem = ranks.choose()
@@ -82,7 +85,8 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
     row, beside = sliders.bar(*numbers, n=lock, late=late, sets=sets)
     result = None
     if source is not None:
-        result, wrong = judged.answered(source, "consistency")
+        with beside:  # a progress bar takes the place of the last run's message
+            result, wrong = judged.answered(source, "consistency")
         problem = problem or wrong
     dim = problem is not None
     with top:
@@ -93,9 +97,6 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
             page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "shown": None, "pair": ""})
         live.follow()
         return
-    if dim:
-        name = escaped(result.question.source.name)
-        st.caption(f"Dimmed below, the last that could be shown: {name}.")
     with row:
         x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for")
         q, defaults = result.question, judged.DEFAULTS

@@ -14,7 +14,7 @@ import streamlit as st
 from sampledash.analyses.consistency import pictures, tables, words
 from sampledash.analyses.consistency.report import report
 from sampledash.analyses.consistency.result import MOST_OVER_M, MOST_PAIRS, SEED, Focus
-from sampledash.dashboard import page
+from sampledash.dashboard import page, state
 from sampledash.dashboard.consistency import instead
 from sampledash.report.escape import escaped, plain, system_name
 from sampledash.report.numbers import count, in_runs, points, spell
@@ -28,19 +28,13 @@ SURE = ("One run", "Over instances", "Plan")
 NUMBERS = ("Means", "Flips", "Distribution")
 RANKS = ("whole range", "the top")
 PROBABILITIES = {f"{p} %": p / 100 for p in (80, 90, 95, 99)}
-# Key of a setting of the tabs, in the session and in links -> default of the setting.
-DEFAULTS: dict[str, Any] = {
-    "answers": NAMES[0],
-    "why": False,
-    "numbers_view": NUMBERS[0],
-    "distribution_view": RANKS[0],
-    "sure_view": SURE[0],
-    "wanted": "95 %",
-    **instead.DEFAULTS,
-    "repeats": "200",
-    "seed": 1,
-}
 REPEATS = {count(runs): runs for runs in (100, 200, 500, 1_000)}
+# Key of a setting of the tabs, in the session and in links -> options and default of the setting.
+_VIEWS = {"answers": NAMES, "numbers_view": NUMBERS, "distribution_view": RANKS, "sure_view": SURE}
+_CHOICES = {**_VIEWS, "wanted": PROBABILITIES, "repeats": REPEATS}
+OFFERED = state.offer(_CHOICES, {"wanted": "95 %", "repeats": "200"})
+DEFAULTS: dict[str, Any] = {key: default for key, (_, default) in OFFERED.items()}
+DEFAULTS |= {"why": False, **instead.DEFAULTS, "seed": 1}
 _NAN = float("nan")
 
 

@@ -49,14 +49,9 @@ _SAID = {"As the data say": None, "m was set beforehand": False, "The draw decid
 #: Rule for ties as named on the page -> as named in :meth:`SampledRankSet.with_ties`.
 _TIES = {rule.replace("-", " ").capitalize(): rule for rule in get_args(TieRule)}
 # Key of a setting in a link -> its options and its default.
-OFFERED: state.Offered = {
-    "m_set": (tuple(_SAID), next(iter(_SAID))),
-    "tied_scores": (tuple(_TIES), next(iter(_TIES))),
-    "estimator": (result.METHODS, result.TOGETHER),
-    "sampled_source": (SOURCES, EXAMPLE),
-    "estimate_tab": (TABS, TABS[0]),
-    "estimates_view": (VIEWS, VIEWS[0]),
-}
+_NAMES: dict[str, Any] = {"m_set": _SAID, "tied_scores": _TIES, "estimator": result.METHODS}
+_NAMES |= {"sampled_source": SOURCES, "estimate_tab": TABS, "estimates_view": VIEWS}
+OFFERED = state.offer(_NAMES, {"estimator": result.TOGETHER})
 _IN_LINK = "sampled"
 CHOICES: dict[str, Any] = {key: default for key, (_, default) in OFFERED.items()}
 CHOICES |= {_IN_LINK: "", "draw_seed": 1, **shared.DEFAULTS}
@@ -147,10 +142,11 @@ def _choose(row: DeltaGenerator) -> Given:
         button = partial(template, "Template", "sampled.csv", "sampled-ranks.csv", "text/csv")
         asking = "Choose a file of sampled ranks."
         last = upload(label, button, key="sampled_file", help=about, asking=asking)
-        ident, parse = last.ident, last.parse
+        ident, parse, called = last.ident, last.parse, last.called
     else:
-        ident, parse = _typed()
-    opened = memory.cached(("opened", ident), parse, shared=False, large=True)
+        (ident, parse), called = _typed(), "the sampled ranks"
+    with st.spinner(escaped(f"Reading {called}"), show_time=True):
+        opened = memory.cached(("opened", ident), parse, shared=False, large=True)
     n, m = _of_data(opened)
     # Whether the candidates are a sample of a larger corpus, and the data hold ranks among all of
     # these candidates. If so, all candidates but the relevant item are the m negatives.

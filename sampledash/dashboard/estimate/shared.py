@@ -102,9 +102,9 @@ def answered(
     Return the result, and whether it is outdated. While the page asks for data, the result is None,
     because an outdated result would be about other data.
     """
-    answer, problem = page.answer(key, check, compute, lambda _: doing, explain)
-    dim = problem is not None
-    with headline:
+    with headline:  # a progress bar takes the place of the last run's message
+        answer, problem = page.answer(key, check, compute, lambda _: doing, explain)
+        dim = problem is not None
         if problem is not None:
             problem.show()
             answer = None if problem.asking else answer
@@ -112,9 +112,7 @@ def answered(
             return None, dim
         icon, color = words.VERDICTS[answer.word]
         badge = f":{color}-badge[{icon} {answer.word}] " if answer.pairs else ""
-        page.say(answer.sentence, badge, dim=dim)
-        if dim:
-            st.caption("Dimmed below, and in gray: the last answer that could be shown.")
+        page.say(answer.sentence, badge, dim=dim, about="earlier data")
         for note in answer.notes:
             st.caption(escaped(note))
     where = "the whole corpus" if answer.question.corpus else "all items"

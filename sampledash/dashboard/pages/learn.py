@@ -2,4 +2,5 @@
 
 from sampledash.dashboard import learn as page
 
+page.check_link()
 page.show()
