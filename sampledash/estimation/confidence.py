@@ -85,7 +85,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 import scipy
@@ -478,6 +478,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
         value = sum(fit.weight * float(fit.extremes[0]) for fit in fits)
         return value, value
 
+    @cache
     def at(pull: float) -> tuple[float, float]:
         """Return the weighted sum of mean metrics, and the distance from the fits, at ``pull``."""
         value = squared = 0.0
