@@ -360,9 +360,13 @@ def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
 def spans(
     ends: Sequence[tuple[float, float]], rows: Sequence[int], width: float, color: Any, **more: Any
 ) -> dict[str, Any]:
-    """Return a trace of horizontal bars; ``ends`` are shares (0 to 1), drawn in percent."""
+    """Return a trace of horizontal bars; ``ends`` are shares (0 to 1), drawn in percent.
+
+    A bar whose ends are equal is a short upright line.
+    """
     at = {"base": [100 * low for low, _ in ends], "x": [100 * (high - low) for low, high in ends]}
-    fill = {"color": color, "line": {"width": 0}}
+    line = {"color": color, "width": [5 * (low == high) for low, high in ends]}
+    fill = {"color": color, "line": line}
     flat = {"type": "bar", "orientation": "h", "y": list(rows), "width": width, "marker": fill}
     return {**flat, **at, **more}
 
