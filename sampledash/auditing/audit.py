@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from scipy.special import bdtrc, chdtrc, gammainc, pdtr
 
-from sampledash.auditing.lists import Lists, lists_of
+from sampledash import checks
+from sampledash.auditing.lists import Lists, groups_of, lists_of
 from sampledash.auditing.weights import LEVEL, Draws, Fitted, fit
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.metrics import Metric, as_metric
@@ -55,7 +56,8 @@ class Audit:
     lists
         The lists, with items and instances as numbers; ``lists.lengths`` has the shape (P,).
     groups
-        For each distinct list, the numbers of all lists that are equal to this list.
+        For each distinct list, the numbers of all lists that are equal to this list. Lists that are
+        no more often equal than by chance, such as lists of one item, are groups of their own.
     repeated, holds_positive, holds_seen
         Whether each draw is a duplicate in its list, is the relevant item of its list, or is in the
         history of its instance.
@@ -163,7 +165,11 @@ class Audit:
             If a rank set lacks what a scheme needs; the message names the system and the remedy.
         """
         require_several(sets)
+        checks.choice("claimed", claimed, SCHEMES)
         check_weights(claimed, sets)
+        if lacks := [x.system for x in sets if self.fitted.popular and x.classes is None]:
+            found = f"these negatives were drawn by popularity^{self.alpha:.2f}"
+            raise ValueError(f"system {lacks[0]!r} has no classes, but {found}: rank from scores")
         asked, m, rows = as_metric(metric), int(np.median(self.lists.lengths)), []
         for ranks in sets:
             drawn = ranks.with_power(self.alpha) if self.fitted.popular else ranks
@@ -269,8 +275,8 @@ def audit(
     The tests together raise a false alarm in one of 300 audits of clean lists. The power α of draws
     by popularity^α is estimated by maximum likelihood, for draws with or without replacement; the
     order of a list is not used. The candidates of a list are all items, except the history and the
-    relevant item if lists leave these out. Equal lists count once. Items without an interaction are
-    known only because a list names them; therefore neither the estimate nor the tests use them.
+    relevant item if lists leave these out. Shared lists count once. Items without an interaction
+    are known only because a list names them; therefore neither the estimate nor the tests use them.
 
     Examples
     --------
@@ -286,10 +292,8 @@ def audit(
     popularity = np.ones(size) if lists.popularity is None else lists.popularity
     keys = row * size + lists.item  # only equal items of a list have equal keys
     repeated = np.append(False, keys[1:] == keys[:-1])
-    same: dict[bytes, list[int]] = {}
-    for place, part in enumerate(np.split(lists.item, np.cumsum(lists.lengths)[:-1])):
-        same.setdefault(part.tobytes(), []).append(place)
-    first = [rows[0] for rows in same.values()]
+    groups = groups_of(lists)
+    first = [rows[0] for rows in groups]
     counts = np.isin(row, first)  # whether a draw counts: of equal lists, only the first counts
     fair, excluded = counts & (popularity[lists.item] > 0), csr_array(lists.seen.shape)
     holds, left_out = [], []
@@ -319,9 +323,8 @@ def audit(
         fair &= ~repeated
         draws = draws._replace(row=number[fair], item=lists.item[fair])
     options = lists.items, lists.popularity is not None, once, float(np.nan_to_num(quick.alpha))
-    groups, (holds_positive, holds_seen) = [*same.values()], holds
-    faults = repeated, holds_positive, holds_seen, left_out[1]
-    return Audit(lists, groups, *faults, drawn, *_model(draws, popularity, *options))
+    faults = repeated, holds[0], holds[1], left_out[1], drawn
+    return Audit(lists, groups, *faults, *_model(draws, popularity, *options))
 
 
 def _model(
