@@ -80,6 +80,12 @@ def test_order_of_a_proxy_against_looking_one_by_one() -> None:
         places = [place for place, one in enumerate(above, start=1) if one]
         expected = places[k - 1] if len(places) >= k else len(order)
         assert sd.proxy_cost(f"Recall@{k}", scores, proxy, relevant) == expected
+    # One item, even if it is given twice: AP is at most 1/2 as soon as one other item is above.
+    assert sd.proxy_cost("AP", [5, 4, 3], [1, 9, 5], [2, 2], tolerance=0.5) == 1
+
+
+def test_a_small_tolerance_is_not_rounded() -> None:
+    assert sd.deciding_cutoff("RR", 10**12, tolerance=1e-9) == 10**9 - 1
 
 
 def test_range_holds_the_cost_of_the_pilot_and_of_all(xyz: list[sd.RankSet]) -> None:
