@@ -108,7 +108,7 @@ def test_the_effect_is_what_scores_show_with_such_lists():
     for each in (result, sd.audit(again, None, pairs)):
         with pytest.raises(ValueError, match="has no classes"):
             each.effect("Recall@5", [ranks.without_classes])
-    with pytest.raises(ValueError, match="claimed must be one of"):
+    with pytest.raises(ValueError, match="scheme must be one of"):
         result.effect("Recall@5", [ranks], "uniform")
 
 

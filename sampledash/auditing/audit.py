@@ -14,10 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from scipy.special import bdtrc, chdtrc, gammainc, pdtr
+from scipy.special import bdtrc, binom, chdtrc, gammainc, pdtr, pdtrc
 
-from sampledash import checks
-from sampledash.auditing.lists import Lists, groups_of, lists_of
+from sampledash.auditing.lists import Lists, lists_of
 from sampledash.auditing.weights import LEVEL, Draws, Fitted, fit
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.metrics import Metric, as_metric
@@ -165,11 +164,7 @@ class Audit:
             If a rank set lacks what a scheme needs; the message names the system and the remedy.
         """
         require_several(sets)
-        checks.choice("claimed", claimed, SCHEMES)
         check_weights(claimed, sets)
-        if lacks := [x.system for x in sets if self.fitted.popular and x.classes is None]:
-            found = f"these negatives were drawn by popularity^{self.alpha:.2f}"
-            raise ValueError(f"system {lacks[0]!r} has no classes, but {found}: rank from scores")
         asked, m, rows = as_metric(metric), int(np.median(self.lists.lengths)), []
         for ranks in sets:
             drawn = ranks.with_power(self.alpha) if self.fitted.popular else ranks
@@ -292,7 +287,7 @@ def audit(
     popularity = np.ones(size) if lists.popularity is None else lists.popularity
     keys = row * size + lists.item  # only equal items of a list have equal keys
     repeated = np.append(False, keys[1:] == keys[:-1])
-    groups = groups_of(lists)
+    groups = _groups(lists)
     first = [rows[0] for rows in groups]
     counts = np.isin(row, first)  # whether a draw counts: of equal lists, only the first counts
     fair, excluded = counts & (popularity[lists.item] > 0), csr_array(lists.seen.shape)
@@ -325,6 +320,26 @@ def audit(
     options = lists.items, lists.popularity is not None, once, float(np.nan_to_num(quick.alpha))
     faults = repeated, holds[0], holds[1], left_out[1], drawn
     return Audit(lists, groups, *faults, *_model(draws, popularity, *options))
+
+
+def _groups(lists: Lists) -> list[list[int]]:
+    """Return groups of lists that are equal more often than by chance; other lists are alone.
+
+    Two lists of m items are equal by chance about once in C(N, m) pairs, if N equally likely items
+    have the same chance that two draws are equal as the items of all lists. Equal lists that an
+    instance has for several relevant items are always a group, and so are all lists if all are
+    equal.
+    """
+    parts = np.split(lists.item, np.cumsum(lists.lengths)[:-1])
+    table = pd.DataFrame({"m": lists.lengths, "who": lists.instance})
+    table["items"] = [part.tobytes() for part in parts]
+    sizes = table.drop_duplicates().groupby(["m", "items"]).size()
+    every, drawn = sizes.groupby("m").sum(), np.bincount(lists.item)
+    m, equal = every.index, (sizes * (sizes - 1)).groupby("m").sum() / 2
+    ways = binom(np.maximum(drawn.sum() ** 2 / (drawn @ drawn), m), m)
+    by_chance = (pdtrc(equal - 1, every * (every - 1) / 2 / ways) >= LEVEL) & (len(sizes) > 1)
+    alone = table["who"] * table["m"].map(by_chance)
+    return sorted(np.asarray(x).tolist() for x in table.groupby(["items", alone]).indices.values())
 
 
 def _model(

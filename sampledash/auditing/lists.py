@@ -3,14 +3,11 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import binom, pdtrc
 
 from sampledash import checks
-from sampledash.auditing.weights import LEVEL
 from sampledash.lab.interactions import Interactions
 from sampledash.readers.columns import plain_integers
 from sampledash.types import Floats, Ints
@@ -38,7 +35,7 @@ def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places:
 
     ``train`` is the argument ``interactions``.
     """
-    if isinstance(negatives, dict | pd.DataFrame):  # iterating gives the keys, not the items
+    if isinstance(negatives, dict) or hasattr(negatives, "columns"):  # its list is that of its keys
         raise ValueError("negatives must be a list of lists, got a dict or table: give its values")
     given = checks.several("negatives", negatives, "list of items")
     relevant = None if positives is None else _labels("positives", positives)
@@ -57,10 +54,9 @@ def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places:
     users, taken = [flat[:0]] * 2 if train is None else _pairs(train)
     for what, mine, theirs in (("instance", named, users), ("negative", flat, taken)):
         if len(theirs) and not np.isin(mine, theirs).any():
-            raise ValueError(
-                f"interactions hold no {what} of the lists, but {checks.shown(theirs[0])} where "
-                f"the lists have {checks.shown(mine[0])}: write the same labels in both"
-            )
+            other = f"no {what} of the lists, but {checks.shown(theirs[0])} where the lists have"
+            needed = f"{checks.shown(mine[0])}: write the same labels in both"
+            raise ValueError(f"interactions hold {other} {needed}")
     known = flat[:0] if relevant is None else relevant
     items, item, positive, taken = _numbered(flat, known, taken)
     names, instance, user = _numbered(named, users)
@@ -71,32 +67,6 @@ def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places:
         None if train is None else np.bincount(taken, minlength=len(items)).astype(float),
         _marks(user, taken, (len(names), len(items)))[instance],
     )
-
-
-def groups_of(lists: Lists) -> list[list[int]]:
-    """Return groups of lists that are equal more often than by chance; other lists are alone.
-
-    Lists of m items are equal by chance about once in C(N, m) pairs. N is the number of equally
-    likely items in which two draws are as often equal as in these lists.
-    """
-    parts = np.split(lists.item, np.cumsum(lists.lengths)[:-1])
-    alike = pd.factorize(np.array([part.tobytes() for part in parts], dtype=object))[0]
-    # Equal lists of an instance, which it has for several relevant items, count once.
-    units = np.unique([lists.lengths, alike, lists.instance], axis=1)
-
-    def pairs(of: Ints) -> Floats:
-        kinds, counts = np.unique(of, axis=1, return_counts=True)
-        return np.bincount(kinds[0], counts * (counts - 1) / 2).astype(np.float64)
-
-    drawn, (equal, every) = np.bincount(lists.item), (pairs(units[:2]), pairs(units[:1]))
-    m, same = np.arange(len(every)), max(drawn @ (drawn - 1.0), 1.0)
-    ways = binom(np.maximum(drawn.sum() * (drawn.sum() - 1) / same, m), m)
-    apart = (pdtrc(equal - 1, every / ways) >= LEVEL) & bool(alike.max())
-    groups: dict[tuple[int, int], list[int]] = {}
-    alone = lists.instance * apart[lists.lengths]
-    for place, key in enumerate(zip(alike.tolist(), alone.tolist(), strict=True)):
-        groups.setdefault(key, []).append(place)
-    return [*groups.values()]
 
 
 def _marks(row: Ints, column: Ints, shape: tuple[int, int]) -> csr_array:
