@@ -329,7 +329,8 @@ class RankSet(ByDigest):
     def with_power(self, power: float) -> RankSet:
         """Return the rank set with the sampling weights in its ``classes`` raised to this power."""
         if self.classes is None:
-            return self
+            lacks = f"system {self.system!r} has no classes, which hold the weights of items"
+            raise ValueError(f"{lacks}: rank from scores (ranks_from_scores, weights=)")
         classes = self.classes.copy()
         classes[:, WEIGHT] **= power
         return self._changed(classes=classes)

@@ -168,7 +168,7 @@ def possible(sets: Sequence[object]) -> list[Scheme]:
 
 def check_weights(scheme: Scheme, sets: Sequence[object]) -> None:
     """Raise ValueError if a scheme draws by weight, and some of the rank sets have no weights."""
-    if SCHEMES[scheme].weighted and scheme not in possible(sets):
+    if scheme in SCHEMES and SCHEMES[scheme].weighted and scheme not in possible(sets):
         advice = "rank from scores with weights, give mass_above, or take another scheme"
         lacks = f"scheme {scheme!r} needs the weights of items, which some of these ranks lack"
         raise ValueError(f"{lacks}: {advice}")

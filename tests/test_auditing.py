@@ -49,6 +49,14 @@ def test_alpha_is_the_maximum_of_the_likelihood_of_all_orders_of_drawing():
     assert fitted.error == pytest.approx(bend**-0.5, rel=1e-3)
 
 
+@pytest.mark.parametrize(("lists", "n", "m", "alpha"), [(1500, 100, 1, 1), (1000, 3706, 5, 0.5)])
+def test_short_lists_are_neither_shared_nor_of_a_pool_and_tell_alpha(lists, n, m, alpha):
+    result = sd.audit(**audits.made(4, lists, n, m, alpha=alpha) | {"places": None})
+    assert result.findings["finding"].tolist() == ["not drawn uniformly"]
+    assert abs(result.alpha - alpha) < 3 * result.fitted.error < 0.2
+    assert result.groups == [[row] for row in range(lists)]
+
+
 def test_duplicates_that_were_removed_show_in_the_lengths():
     # RecBole draws 100 of 3,706 with replacement; a list then has 98.7 items on average.
     data = audits.made(1, n=3706, m=100, once=False)
@@ -96,8 +104,12 @@ def test_the_effect_is_what_scores_show_with_such_lists():
     assert row["claimed"] > row["found"] + 0.08
     assert row["claimed"] == sd.expected_mean("Recall@5", ranks, 50)
     assert row["exact"] == sd.mean("Recall@5", ranks)
-    with pytest.raises(ValueError, match="has no classes"):
-        result.effect("Recall@5", [ranks.without_classes])
+    again = np.random.default_rng(1).choice(size, (users, 50), p=popularity / popularity.sum())
+    for each in (result, sd.audit(again, None, pairs)):
+        with pytest.raises(ValueError, match="has no classes"):
+            each.effect("Recall@5", [ranks.without_classes])
+    with pytest.raises(ValueError, match="scheme must be one of"):
+        result.effect("Recall@5", [ranks], "uniform")
 
 
 def test_command_page_and_python_say_the_same_of_the_files_of_ncf(tmp_path, capsys, monkeypatch):

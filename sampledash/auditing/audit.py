@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from scipy.special import bdtrc, chdtrc, gammainc, pdtr
+from scipy.special import bdtrc, binom, chdtrc, gammainc, pdtr, pdtrc
 
 from sampledash.auditing.lists import Lists, lists_of
 from sampledash.auditing.weights import LEVEL, Draws, Fitted, fit
@@ -55,7 +55,8 @@ class Audit:
     lists
         The lists, with items and instances as numbers; ``lists.lengths`` has the shape (P,).
     groups
-        For each distinct list, the numbers of all lists that are equal to this list.
+        For each distinct list, the numbers of all lists that are equal to this list. Lists that are
+        no more often equal than by chance, such as lists of one item, are groups of their own.
     repeated, holds_positive, holds_seen
         Whether each draw is a duplicate in its list, is the relevant item of its list, or is in the
         history of its instance.
@@ -269,8 +270,8 @@ def audit(
     The tests together raise a false alarm in one of 300 audits of clean lists. The power α of draws
     by popularity^α is estimated by maximum likelihood, for draws with or without replacement; the
     order of a list is not used. The candidates of a list are all items, except the history and the
-    relevant item if lists leave these out. Equal lists count once. Items without an interaction are
-    known only because a list names them; therefore neither the estimate nor the tests use them.
+    relevant item if lists leave these out. Shared lists count once. Items without an interaction
+    are known only because a list names them; therefore neither the estimate nor the tests use them.
 
     Examples
     --------
@@ -286,10 +287,8 @@ def audit(
     popularity = np.ones(size) if lists.popularity is None else lists.popularity
     keys = row * size + lists.item  # only equal items of a list have equal keys
     repeated = np.append(False, keys[1:] == keys[:-1])
-    same: dict[bytes, list[int]] = {}
-    for place, part in enumerate(np.split(lists.item, np.cumsum(lists.lengths)[:-1])):
-        same.setdefault(part.tobytes(), []).append(place)
-    first = [rows[0] for rows in same.values()]
+    groups = _groups(lists)
+    first = [rows[0] for rows in groups]
     counts = np.isin(row, first)  # whether a draw counts: of equal lists, only the first counts
     fair, excluded = counts & (popularity[lists.item] > 0), csr_array(lists.seen.shape)
     holds, left_out = [], []
@@ -319,9 +318,28 @@ def audit(
         fair &= ~repeated
         draws = draws._replace(row=number[fair], item=lists.item[fair])
     options = lists.items, lists.popularity is not None, once, float(np.nan_to_num(quick.alpha))
-    groups, (holds_positive, holds_seen) = [*same.values()], holds
-    faults = repeated, holds_positive, holds_seen, left_out[1]
-    return Audit(lists, groups, *faults, drawn, *_model(draws, popularity, *options))
+    faults = repeated, holds[0], holds[1], left_out[1], drawn
+    return Audit(lists, groups, *faults, *_model(draws, popularity, *options))
+
+
+def _groups(lists: Lists) -> list[list[int]]:
+    """Return groups of lists that are equal more often than by chance; other lists are alone.
+
+    Two lists of m items are equal by chance about once in C(N, m) pairs, if N equally likely items
+    have the same chance that two draws are equal as the items of all lists. Equal lists that an
+    instance has for several relevant items are always a group, and so are all lists if all are
+    equal.
+    """
+    parts = np.split(lists.item, np.cumsum(lists.lengths)[:-1])
+    table = pd.DataFrame({"m": lists.lengths, "who": lists.instance})
+    table["items"] = [part.tobytes() for part in parts]
+    sizes = table.drop_duplicates().groupby(["m", "items"]).size()
+    every, drawn = sizes.groupby("m").sum(), np.bincount(lists.item)
+    m, equal = every.index, (sizes * (sizes - 1)).groupby("m").sum() / 2
+    ways = binom(np.maximum(drawn.sum() ** 2 / (drawn @ drawn), m), m)
+    by_chance = (pdtrc(equal - 1, every * (every - 1) / 2 / ways) >= LEVEL) & (len(sizes) > 1)
+    alone = table["who"] * table["m"].map(by_chance)
+    return sorted(np.asarray(x).tolist() for x in table.groupby(["items", alone]).indices.values())
 
 
 def _model(

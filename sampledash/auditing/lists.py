@@ -35,6 +35,8 @@ def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places:
 
     ``train`` is the argument ``interactions``.
     """
+    if isinstance(negatives, dict) or hasattr(negatives, "columns"):  # its list is that of its keys
+        raise ValueError("negatives must be a list of lists, got a dict or table: give its values")
     given = checks.several("negatives", negatives, "list of items")
     relevant = None if positives is None else _labels("positives", positives)
     parts = [checks.labels("negatives", part) for part in given]
@@ -52,10 +54,9 @@ def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places:
     users, taken = [flat[:0]] * 2 if train is None else _pairs(train)
     for what, mine, theirs in (("instance", named, users), ("negative", flat, taken)):
         if len(theirs) and not np.isin(mine, theirs).any():
-            raise ValueError(
-                f"interactions hold no {what} of the lists, but {checks.shown(theirs[0])} where "
-                f"the lists have {checks.shown(mine[0])}: write the same labels in both"
-            )
+            other = f"no {what} of the lists, but {checks.shown(theirs[0])} where the lists have"
+            needed = f"{checks.shown(mine[0])}: write the same labels in both"
+            raise ValueError(f"interactions hold {other} {needed}")
     known = flat[:0] if relevant is None else relevant
     items, item, positive, taken = _numbered(flat, known, taken)
     names, instance, user = _numbered(named, users)

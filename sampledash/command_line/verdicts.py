@@ -103,7 +103,9 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
         both = both.merge(instances, on=["better", "worse"])
         both.insert(0, "metric", str(metric))
         needed.append(both)
-        notes += cutoff_holds_all(metric, max(int(ranks.n.max()) for ranks in sets), args.m)
+        largest = max(int(ranks.n.max()) for ranks in sets)
+        relevant = max(ranks.max_relevant for ranks in sets)
+        notes += cutoff_holds_all(metric, largest, args.m, relevant)
         if both["instances"].isna().any():
             why = f"the order by {metric} expected with {negatives(args.m)} is not the true one"
             equal = "No number of instances is enough where systems are equal"

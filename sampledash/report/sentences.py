@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -132,26 +131,30 @@ def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
     if findings.protocol.design.distinct and short:
         notes.append(say.fewer_negatives(short, atoms.instances, findings.m))
     largest = max(int(ranks.n.max()) for ranks in findings.sets)
+    relevant = max(ranks.max_relevant for ranks in findings.sets)
     for metric in findings.metrics:
         k = metric.k or 0
         held = instances(atoms.negatives + atoms.relevant <= k)
         some = [say.none_beyond(held, atoms.instances, k)] if held else []
-        notes += cutoff_holds_all(metric, largest, findings.m) or some
+        notes += cutoff_holds_all(metric, largest, findings.m, relevant) or some
     return notes
 
 
-def cutoff_holds_all(metric: Metric, n: int, m: int) -> list[str]:
-    """Return a warning if the cutoff includes all n candidates, or all m + 1 sampled ranks."""
+def cutoff_holds_all(metric: Metric, n: int, m: int, relevant: int = 1) -> list[str]:
+    """Return a warning if the cutoff includes all n candidates, or all sampled ranks.
+
+    ``relevant`` is the largest number of relevant items of an instance.
+    """
     of_all, of_sample = metric.cut(n - 1), metric.cut(m)
     if of_all is None or of_sample is None:
         return []
-    best = float(metric(1, n))
-    constant = float(metric(min(n, of_all), n)) == best
+    size = m + (relevant if metric.sums_items else 1)
+    value = percent(float(metric(1, n))) if size == m + 1 else "the same"
     if of_all >= n:
-        value = f"{percent(best)} at every rank" if constant else replace(metric, k=None)
+        value = f"{value} at every rank" if metric.on_lattice else metric.label
         return [say.cutoff_holds_candidates(metric, n, value)]
-    if constant and of_sample > m:
-        return [say.cutoff_holds_sample(metric, m, best)]
+    if metric.on_lattice and of_sample >= size:
+        return [say.cutoff_holds_sample(metric, size, value)]
     return []
 
 

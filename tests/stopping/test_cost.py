@@ -28,6 +28,7 @@ def law(above: int, negatives: int, k: int) -> tuple[float, float]:
 
 CASES = [
     ("Recall@2", 0), ("NDCG@2", 0), ("HitRate@1", 0.5), ("TOPK@0.4", 0), ("TOPK@0.2", 0.5),
+    ("Recall@3", 0.5), ("Precision@5", 0.6), ("Recall@2", 1),
     ("AP", 0.3), ("RR", 0.26), ("NDCG", 0.5), ("AP@3", 0.25), ("NDCG@2", 0.65), ("AP", 1),
 ]  # fmt: skip
 
@@ -37,7 +38,6 @@ def test_mean_over_instances_that_differ_in_all(name: str, tolerance: float) -> 
     """``mean_stopping_cost`` is right with ties, several relevant items, and a tolerance."""
     rng, metric = np.random.default_rng(6), sd.parse_metric(name)
     how = {"tolerance": tolerance} if tolerance else {}
-    most = tolerance * (name in ("AP", "RR", "NDCG", "AP@3", "NDCG@2"))
     for _ in range(25):
         rows, means, variances, least, weights = [], [], [], [], []
         for label in range(int(rng.integers(1, 5))):
@@ -47,7 +47,7 @@ def test_mean_over_instances_that_differ_in_all(name: str, tolerance: float) -> 
             tied = int(rng.integers(n - relevant - above + 1)) if relevant == 1 else 0
             places = (np.arange(a + 1, a + relevant + 1) for a in range(n - relevant + 1))
             best = [metric.of_set(each, n) for each in places]
-            k = next((a for a, value in enumerate(best) if value <= most), None)
+            k = next((a for a, value in enumerate(best) if value <= tolerance + 1e-12), None)
             assert k == sd.deciding_cutoff(name, n, relevant=relevant, **how)
             k = n if k is None else k
             rows += [(label, above + 1 + i, n, tied, count) for i in range(relevant)]
@@ -80,6 +80,12 @@ def test_order_of_a_proxy_against_looking_one_by_one() -> None:
         places = [place for place, one in enumerate(above, start=1) if one]
         expected = places[k - 1] if len(places) >= k else len(order)
         assert sd.proxy_cost(f"Recall@{k}", scores, proxy, relevant) == expected
+    # One item, even if it is given twice: AP is at most 1/2 as soon as one other item is above.
+    assert sd.proxy_cost("AP", [5, 4, 3], [1, 9, 5], [2, 2], tolerance=0.5) == 1
+
+
+def test_a_small_tolerance_is_not_rounded() -> None:
+    assert sd.deciding_cutoff("RR", 10**12, tolerance=1e-9) == 10**9 - 1
 
 
 def test_range_holds_the_cost_of_the_pilot_and_of_all(xyz: list[sd.RankSet]) -> None:

@@ -29,7 +29,8 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
     st.markdown(f"### {escaped(cut.sentence(known, metric, k))}")
     st.caption(cut.about(metrics, known, k))
     n = max(int(ranks.n.max()) for ranks in source.sets)
-    for note in chain.from_iterable(cutoff_holds_all(x, n, n) for x in metrics):
+    relevant = max(ranks.max_relevant for ranks in source.sets)
+    for note in chain.from_iterable(cutoff_holds_all(x, n, n, relevant) for x in metrics):
         st.caption(note)
     if str(metric) in tested:
         rows = known.tests[known.tests["metric"] == str(metric)].head(page.MOST_ROWS)
