@@ -10,8 +10,23 @@ const BELOW = ".st-key-below", PARTS = "[role=tabpanel], details[open]";
 const REST = 120;  // milliseconds without an action of the reader before anything is requested
 const write = (node, pieces) => window.sampledashWrite(node, pieces);  // from picture.js
 const texts = new Map();  // elements whose texts dragging has changed -> their texts before
-const moved = new Set();  // pictures that dragging has changed
+const moved = new Map();  // pictures that dragging has changed -> the data of their figure
 const styled = new Map();  // elements whose style dragging has changed -> their style before
+// Forgets the elements whose texts the page itself has written since a frame was shown.
+const watch = new MutationObserver((changes) => notice(changes));
+const notice = (changes) => {
+  for (const { target } of changes)
+    for (const node of texts.keys()) if (node.contains(target)) texts.delete(node);
+};
+// Shows again what the page itself shows. After a new answer this is needed too: the page does not
+// write a text, or send a figure, that is the same as in the answer before.
+const restore = () => {
+  notice(watch.takeRecords());
+  watch.disconnect();
+  for (const [node, pieces] of texts) write(node, pieces);
+  for (const [picture, data] of moved) if (picture.data === data) picture.back();
+  for (const all of [texts, moved]) all.clear();
+};
 // Returns the frame for the number nearest to the dragged number on a logarithmic scale. A frame for
 // 0, which has no position on this scale, is returned only if the dragged number is 0.
 const nearest = (frames, number) => {
@@ -30,14 +45,17 @@ const draw = ({ name, number }) => {
     const at = key.replace(/[^\w-]/g, "-");  // Streamlit writes the key like this in a class name
     const graph = document.querySelector(`.st-key-${at} .js-plotly-plot`);
     if (!graph) continue;
-    moved.add(graph.sampledash);
+    moved.set(graph.sampledash, graph.sampledash.data);
     graph.sampledash.move(moving);
   }
+  notice(watch.takeRecords());
   for (const [where, pieces] of Object.entries(frame.texts))
     document.querySelectorAll(where).forEach((node, i) => {
       if (!texts.has(node)) texts.set(node, window.sampledashRead(node));
       write(node, [pieces[i]].flat());
+      watch.observe(node, { subtree: true, characterData: true, childList: true });
     });
+  watch.takeRecords();  // what this frame has written
   for (const [where, style] of Object.entries(frame.styles))
     document.querySelectorAll(where).forEach((node) => {
       if (!styled.has(node)) styled.set(node, node.style.cssText);
@@ -85,26 +103,27 @@ if (first) {
     live.hand = { name, number };
     due ??= requestAnimationFrame(() => { due = null; live.resume(); });
   };
-  const forget = () => {
-    live.hand = null;
+  const plain = () => {
     for (const [node, was] of styled) node.style.cssText = was;
-    for (const all of [styled, texts, moved]) all.clear();
+    styled.clear();
+  };
+  const end = () => {
+    cancelAnimationFrame(due);
+    due = live.hand = null;
   };
   // If nothing is changed in the end, all is shown as before.
   live.drop = () => {
-    for (const [node, pieces] of texts) write(node, pieces);
-    for (const picture of moved) picture.back();
-    forget();
+    end();
+    restore();
+    plain();
   };
-  // When the reader releases the slider, draws the last step and then restores all styles. Does
-  // nothing if the reader has begun to drag again in the meantime.
+  // When the reader releases the slider, draws the last step. This is done before the change is
+  // sent: later, the step could be drawn over the answer. Then restores all styles, unless the
+  // reader has begun to drag again in the meantime.
   live.lift = () => {
-    const last = live.hand;
-    requestAnimationFrame(() => requestAnimationFrame(() => {
-      if (live.hand !== last) return;
-      live.resume();
-      forget();
-    }));
+    live.resume();
+    end();
+    requestAnimationFrame(() => requestAnimationFrame(() => live.hand || plain()));
   };
   live.near = wish(lacking, () => {
     const { of, version, ask } = lacking();
@@ -140,8 +159,12 @@ const compare = () => {
     if (late()) live.sight.observe(part);
   }
 };
+let answered;  // number of the last answer
 live.hear ??= () => {
-  texts.clear();  // the page has a new answer
+  const { number } = told.get("answer") ?? {};
+  if (number !== answered) restore();
+  answered = number;
+  live.resume?.();
   compare();
   live.near();  // the pointer may already be on a slider
 };
