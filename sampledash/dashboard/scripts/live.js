@@ -96,15 +96,12 @@ if (first) {
     for (const picture of moved) picture.back();
     forget();
   };
-  // When the reader releases the slider, draws the last step and then restores all styles. Does
-  // nothing if the reader has begun to drag again in the meantime.
+  // When the reader releases the slider, draws the last step at once, because the new picture may
+  // come soon. Then restores all styles, unless the reader has begun to drag again.
   live.lift = () => {
-    const last = live.hand;
-    requestAnimationFrame(() => requestAnimationFrame(() => {
-      if (live.hand !== last) return;
-      live.resume();
-      forget();
-    }));
+    live.resume();
+    live.hand = null;
+    requestAnimationFrame(() => requestAnimationFrame(() => { if (!live.hand) forget(); }));
   };
   live.near = wish(lacking, () => {
     const { of, version, ask } = lacking();
