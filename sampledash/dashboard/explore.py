@@ -54,39 +54,40 @@ def show() -> None:
 @st.fragment
 def _answer() -> None:
     """Draw the bar of sliders, and everything that depends on its numbers."""
-    headline = st.container(key="headline")
-    row, beside = _controls()
-    picture = st.container(key="picture")
+    headline, bar = st.container(key="headline"), sliders.place()
+    picture, controls = st.container(key="picture"), live.controls(partial(_controls, bar))
     doing = "Computing the metrics"
     result, problem = page.answer("explore", _check, results.compute, lambda _: doing)
-    dim = problem is not None
+    dim, dark, q = problem is not None, page.is_dark(), None if result is None else result.question
+    given, about = {**DEFAULTS, "focus": None}, lambda x: [str(x.focus), f"r = {count(x.rank)}"]
+    pinned, draw_pins = pins.pins(q, _check, results.compute, given, about)
+    if result is not None and q is not None:
+        s, many = q.sampling, len(q.metrics)
+        alike = (x for x in pinned if len(x.question.metrics) == many)
+        before = [(x.name, _drawn(x.answer, dark)) for x in alike]
+        sentences = (words.say.picture(x, q.rank, s, *result.at_rank(x)[:2]) for x in q.metrics)
+        fig, alt = _drawn(result, dark, before), " ".join(sentences)
+        with picture:
+            page.panels(fig, many, key=PICTURE, alt=alt, dim=dim, drags="rank")
+            for metric in q.metrics:
+                for note in cutoff_holds_all(metric, s.n, s.m):
+                    st.caption(note)
+            pins.note(pinned)
     with headline:
         page.note(DEFAULTS)
         if state.value("scheme") == choices.ODDS:
             st.caption(words.say.odds_replaced(state.value("odds")))
         if result is not None:
             page.say(_sentence(result), dim=dim)
-    page.tell(problem, beside)
+    page.tell(problem, bar.whole)
+    controls()
     focus = next(iter(state.current().chips), None)  # by default, the sentence is about this metric
-    q = None if result is None else result.question
-    with row:
-        given, make = {**DEFAULTS, "focus": None}, results.compute
-        pinned = pins.pins(q, _check, make, given, lambda x: [str(x.focus), f"r = {count(x.rank)}"])
+    with bar.row:
+        draw_pins()
         page.copy_link({**DEFAULTS, "focus": focus, **MORE})
     if result is None or q is None:
         live.follow()
         return
-    s = q.sampling
-    dark, many = page.is_dark(), len(q.metrics)
-    before = [(x.name, _drawn(x.answer, dark)) for x in pinned if len(x.question.metrics) == many]
-    with picture:
-        sentences = (words.say.picture(x, q.rank, s, *result.at_rank(x)[:2]) for x in q.metrics)
-        fig, alt = _drawn(result, dark, before), " ".join(sentences)
-        page.panels(fig, many, key=PICTURE, alt=alt, dim=dim, drags="rank")
-        for metric in q.metrics:
-            for note in cutoff_holds_all(metric, s.n, s.m):
-                st.caption(note)
-        pins.note(pinned)
     page.strip(_numbers(result), _numbers(pinned[-1].answer) if pinned else (), dim=dim)
     known = tuple((x.name, x.question) for x in pinned)
     live.follow(result, () if dim else _follows(q, before, known, dark), (q, dim))
@@ -139,16 +140,15 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
     return follows
 
 
-def _controls() -> sliders.Bar:
-    """Draw and return the bar of sliders, with the choice of the metric for the headline."""
+def _controls(bar: sliders.Bar) -> None:
+    """Draw the bar of sliders, with the choice of the metric for the headline."""
     numbers = ("m", "n", "k", "rank") if sliders.uses_cutoff() else ("m", "n", "rank")
-    bar = sliders.bar(*numbers, sets=choices.CATALOGUE, defaults=DEFAULTS)
+    sliders.bar(bar, *numbers, sets=choices.CATALOGUE, defaults=DEFAULTS)
     if len(chips := state.current().chips) > 1:
         with bar.row:
             about = "The metric of the sentence, the numbers and the tabs below."
             options: dict[str, Any] = {"width": 150, "label_visibility": "collapsed", "help": about}
             st.selectbox("In words and numbers", chips, key="focus", bind="query-params", **options)
-    return bar
 
 
 def _check() -> Question:

@@ -123,21 +123,24 @@ def _explain(source: Source, error: ValueError) -> page.Problem:
     return page.Problem(spell(error), (f"Take m = {count(most)}", take))
 
 
-def chosen_metric(result: Result, label: str) -> int:
-    """Draw the choice of the metric that the main sentence is about; return the metric's index.
-
-    Only screen readers read the label.
-    """
+def chosen_metric(result: Result) -> int:
+    """Return the index of the metric that the main sentence is about."""
     metrics = list(map(str, result.metrics))
     shown = str(st.session_state.get("shown", metrics[0]))
     # If the cutoff has changed, the chosen metric is shown with the new cutoff.
     if shown not in metrics:
         same = [name for name in metrics if name.split("@")[0] == shown.split("@")[0]]
-        st.session_state["shown"] = (same or metrics)[0]
-    if len(metrics) == 1:
-        return 0
-    about = "The first chip of the metrics, until another is chosen here or by a tile of a map."
-    return metrics.index(page.segments(label, metrics, "shown", help=about, hidden=True))
+        st.session_state["shown"] = shown = (same or metrics)[0]
+    return metrics.index(shown)
+
+
+def choose_metric(result: Result, label: str) -> int:
+    """Draw the choice of this metric; return its index. Only screen readers read the label."""
+    chosen_metric(result)
+    if len(result.metrics) > 1:
+        about = "The first chip of the metrics, until another is chosen here or by a tile of a map."
+        page.segments(label, map(str, result.metrics), "shown", help=about, hidden=True)
+    return chosen_metric(result)
 
 
 def say(result: Result, x: int, *, dim: bool = False) -> None:

@@ -360,7 +360,7 @@ def _found(trained: Source | None) -> tuple[Result, int] | None:
     Return the verdict, if there is one, and the index of the metric that is shown.
     """
     if trained is None or len(trained.sets) < 2:
-        sliders.bar("k", sampled=False)  # the sweeps of hyperparameters use k
+        sliders.bar(sliders.place(), "k", sampled=False)  # the sweeps of hyperparameters use k
         st.info(words.TEXTS["none trained" if trained is None else "one trained"])
         if trained is not None:
             _exact(trained.sets, None)
@@ -369,13 +369,14 @@ def _found(trained: Source | None) -> tuple[Result, int] | None:
     page.metric_chips()
     place = st.container(key="lab_headline")
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff()]
-    sliders.bar(*numbers, n=judged.locked_n(source), late=numbers, sets=source.sets)
+    lock = judged.locked_n(source)
+    sliders.bar(sliders.place(), *numbers, n=lock, late=numbers, sets=source.sets)
     result, problem = judged.answered(source, "lab")
     page.tell(problem, place)
     if result is None:
         _exact(trained.sets, None)
         return None
-    x = judged.chosen_metric(result, "Sentence and picture for")
+    x = judged.choose_metric(result, "Sentence and picture for")
     if problem is None:
         with place:
             judged.say(result, x)

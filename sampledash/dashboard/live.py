@@ -15,7 +15,8 @@ is on them.
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -25,7 +26,8 @@ from sampledash.dashboard import page, scripts, state
 from sampledash.report.numbers import unbroken
 from sampledash.types import Floats
 
-_KEY, _BELOW, _SHOWN = "live", "below", "_shown"
+T = TypeVar("T")
+_KEY, _BELOW, _SHOWN, _DRAWN = "live", "below", "_shown", "_drawn"
 _COMPONENT = scripts.component("live.js")
 # Component by which Python sends data to live.js, and by which live.js asks Python for frames.
 _TELLING = scripts.short("telling.js")
@@ -121,6 +123,19 @@ def listen() -> None:
     _COMPONENT(key=_KEY, on_looked_change=lambda: None, height=1)
 
 
+def controls(draw: Callable[[], T]) -> Callable[[], T]:
+    """Return a function that draws controls once; in some runs, the controls are drawn at once.
+
+    If the last complete run drew the same controls, their values are known before they are drawn.
+    The page then draws the picture first, so that the reader sees it earlier.
+    """
+    drawn = cache(draw)
+    if not state.in_fragment() or st.session_state.get(_DRAWN) != state.value("scheme"):
+        st.session_state[_DRAWN] = None
+        drawn()
+    return drawn
+
+
 @st.fragment
 def below(draw: Callable[[Any], None]) -> None:
     """Draw the lower part of the page, for the result that was last passed to :func:`follow`."""
@@ -141,6 +156,7 @@ def follow(shown: object = None, every: Sequence[Follows] = (), answers: Hashabl
     number, before = st.session_state.get(_SHOWN, (0, None, None))[0::2]
     number += answers is None or answers != before
     st.session_state[_SHOWN] = number, shown, answers
+    st.session_state[_DRAWN] = None if shown is None else state.value("scheme")
     asked = (st.session_state.get("tell_answer") or {}).get("asked") or {}
     versions = {follows.name: {"version": follows.version} for follows in every}
     _tell("answer", {"answer": {"number": number}, **versions})

@@ -366,7 +366,7 @@ def whole_number(
 def note(page_defaults: Mapping[str, Any]) -> None:
     """Show what is wrong with the link that the reader followed, until a setting changes.
 
-    Call this function after all controls of the page have been drawn.
+    Call this function once the values of all controls of the page are known.
     """
     for complaint in state.complaints((*state.DEFAULTS, *page_defaults)):
         st.warning(complaint, icon=":material/link_off:")

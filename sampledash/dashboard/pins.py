@@ -34,8 +34,8 @@ def pins(
     compute: Callable[[Q], Any],
     page_defaults: Mapping[str, Any],
     about: Callable[[Q], list[str]],
-) -> list[Pin]:
-    """Draw a button that pins the settings, and a button that removes each pin; return the pins.
+) -> tuple[list[Pin], Callable[[], None]]:
+    """Return the pins, and a function that draws their buttons: one adds, the others remove a pin.
 
     ``check`` returns the settings in one value, the *question*, and ``compute`` computes the result
     of a question. ``about`` returns texts that describe a question, in addition to the settings
@@ -44,7 +44,7 @@ def pins(
     and gets no pins.
     """
     if now is None:
-        return []
+        return [], lambda: None
     place = f"_pins_{type(now).__module__}"
     if place not in st.session_state or state.went_back():
         st.session_state[place] = st.query_params.get(state.PIN, "")
@@ -57,9 +57,6 @@ def pins(
     def add() -> None:
         text = urlencode(state.changed(page_defaults)) or _DEFAULT
         put([*(x for x in texts if x != text), text])
-
-    words = f"Keeps what is shown, to compare it with other settings: the latest {_MOST}."
-    st.button("Pin", icon=":material/keep:", key="pin", on_click=add, help=words)
 
     def described(question: Q) -> list[str]:
         parts, shared = about(question), state.setting()
@@ -79,7 +76,7 @@ def pins(
             why = spell(error) if isinstance(error, ValueError) else "The link is not ours."
             read.append((["not shown"], None, None))
             problem = f"The pinned settings cannot be shown. {why}"
-    ours, shown, names = described(now), list[Pin](), list[str]()
+    ours, shown, names, labels = described(now), list[Pin](), list[str](), list[str]()
     for number, (parts, asked, answer) in enumerate(read):
         name = ", ".join(x for x in parts if x.startswith("m = ") or x not in ours)
         names.append(f"{name} ({number + 1})" if name in names else name)
@@ -87,13 +84,19 @@ def pins(
         if answer is not None and asked != now:
             stroke = f"{list(theme.PINNED)[len(shown)]} "
             shown.append(Pin(names[-1], asked, answer))
-        label, others = f"{stroke}{escaped(names[-1])} :material/close:", texts.copy()
-        del others[number]
-        options: dict[str, Any] = {"key": f"unpin_{number}", "on_click": put, "args": (others,)}
-        st.button(label, help=f"Removes this pin: {', '.join(parts)}.", **options)
-    if problem:
-        st.caption(escaped(problem))
-    return shown
+        labels.append(f"{stroke}{escaped(names[-1])} :material/close:")
+
+    def draw() -> None:
+        words = f"Keeps what is shown, to compare it with other settings: the latest {_MOST}."
+        st.button("Pin", icon=":material/keep:", key="pin", on_click=add, help=words)
+        for number, (label, (parts, *_)) in enumerate(zip(labels, read, strict=True)):
+            others = [*texts[:number], *texts[number + 1 :]]
+            options: dict[str, Any] = {"key": f"unpin_{number}", "on_click": put, "args": (others,)}
+            st.button(label, help=f"Removes this pin: {', '.join(parts)}.", **options)
+        if problem:
+            st.caption(escaped(problem))
+
+    return shown, draw
 
 
 def note(pins: Sequence[Pin]) -> None:

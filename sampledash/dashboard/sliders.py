@@ -22,17 +22,26 @@ _SLIDERS = scripts.component("sliders.js")
 HELP = texts(Path(__file__).with_suffix(".txt"))
 
 
-class Bar(NamedTuple):
-    """Parts of the bar of sliders that a page can fill: a row for choices, a place for errors."""
-
-    row: DeltaGenerator
-    problem: DeltaGenerator
-
-
 Bound = tuple[float, str]  # limit of a slider, and its formula as text, such as (99, "n - 1")
 
 
+class Bar(NamedTuple):
+    """Containers of the bar of sliders: the whole bar, its sliders, and a row for choices."""
+
+    whole: DeltaGenerator
+    sliders: DeltaGenerator
+    row: DeltaGenerator
+
+
+def place() -> Bar:
+    """Return the containers of the bar of sliders, which :func:`bar` fills."""
+    whole = st.container(key="bar", gap=None)
+    row: dict[str, Any] = {"key": "bar_choices", "horizontal": True, "vertical_alignment": "center"}
+    return Bar(whole, whole.container(key="bar_sliders", gap=None), whole.container(**row))
+
+
 def bar(
+    place: Bar,
     *keys: str,
     n: tuple[int, str] | None = None,
     m: str = "",
@@ -40,8 +49,8 @@ def bar(
     late: Collection[str] = (),
     defaults: Mapping[str, Any] | None = None,
     sets: Sequence[object] = (),
-) -> Bar:
-    """Draw the bar of sliders; return containers in the bar that the page fills later.
+) -> None:
+    """Draw the bar of sliders in ``place``; the page adds further choices to the row of the bar.
 
     Parameters
     ----------
@@ -65,12 +74,8 @@ def bar(
     """
     state.lock(None if n is None else n[0])
     locked = {key: text for key, text in (("n", n[1] if n else ""), ("m", m)) if text}
-    whole = st.container(key="bar", gap=None)
-    with whole:
-        place = st.container(key="bar_sliders", gap=None)
-        row = st.container(key="bar_choices", horizontal=True, vertical_alignment="center")
     if sampled:
-        with row:
+        with place.row:
             # If a link asks for a scheme that the rank sets do not allow, offer the scheme still:
             # the page then says what the rank sets lack.
             asked = {state.value("scheme"), st.query_params.get("scheme")} if sets else set()
@@ -85,9 +90,8 @@ def bar(
         elif design.weighted and (catalogue or not sets):
             keys = (*keys, "odds")
     default = {**state.DEFAULTS, **(defaults or {})}
-    with place:
+    with place.sliders:
         _draw("bar", keys, default, locked, late, lambda key: _bounds(key, keys))
-    return Bar(row, whole)
 
 
 def ladder(key: str, *, default: int, high: int) -> None:

@@ -205,6 +205,12 @@ def went_back() -> bool:
     return context is not None and context.is_history_navigation
 
 
+def in_fragment() -> bool:
+    """Whether only a fragment of the page runs, as after a change of a slider."""
+    context = get_script_run_ctx()
+    return bool(context and context.fragment_ids_this_run)
+
+
 def read_address() -> None:
     """Read all settings of the address if Back or Forward leads to another page.
 
@@ -264,7 +270,7 @@ def give_way() -> None:
     context = get_script_run_ctx()
     requests = context and context.script_requests
     if context and requests and requests._state == ScriptRequestType.RERUN:
-        st.rerun(scope="fragment" if context.fragment_ids_this_run else "app")
+        st.rerun(scope="fragment" if in_fragment() else "app")
 
 
 def complaints(keys: Sequence[str]) -> list[str]:

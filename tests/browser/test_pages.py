@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 import sampledash as sd
 from sampledash.command_line import main
@@ -17,7 +18,7 @@ from tests.benchmarks.first_touch import field, rail
 from tests.benchmarks.load import Reader
 from tests.browser.reader import go, headline, phone, rest, says, strip, upload, visit
 from tests.report.made import NAMES, figure, hostile
-from tests.session import finished, serve
+from tests.session import Session, finished, serve, widget
 
 HOW = {"scheme": "without-replacement"}
 
@@ -249,6 +250,42 @@ def test_readers_at_once_see_their_own_numbers(server):
     for reader in readers:
         assert (len(reader.seen), reader.wrong()) == (3, [])
         assert reader.names_sent == set(reader.names)
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "picture"),
+    [
+        ("explore", {"n": 5000, "m": 77, "k": 7}, "explore_curves"),
+        ("consistency", {"k": 5, "m": 444}, "consistency_tiles"),
+        ("correct", {"m": 60, "gamma": 0.03}, "correct_expectation"),
+    ],
+)
+def test_a_change_sends_its_picture_first_and_ends_as_a_new_page(server, name, numbers, picture):
+    def drawn(sent):
+        messages = map(ForwardMsg.FromString, sent)
+        elements = [(x.metadata.delta_path, x.delta.new_element) for x in messages]
+        kinds = [(tuple(path), x, x.WhichOneof("type")) for path, x in elements]
+        return {path: getattr(x, kind) for path, x, kind in kinds if kind}
+
+    async def both():
+        async with Session(server, name) as changed, Session(server, name, **numbers) as new:
+            await new.run()
+            opened = await changed.run()
+            for key, number in numbers.items():
+                before, moved = len(changed.sent), widget(opened, key)
+                moved.double_value = number
+                await changed.run(moved)
+            return drawn(changed.sent[before:]), drawn(new.sent)
+
+    now, wanted = finished(both())
+    ids = {getattr(element, "id", "").split("-")[-1]: place for place, element in now.items()}
+    assert next(filter(None, ids)) == picture
+    del now[ids["tell_answer"]]  # counts the runs
+    for place, element in now.items():
+        for part in (element, wanted[place]):  # a new page sends the numbers of its address
+            for name in {"value", "raw_value", "set_value"} & {*part.DESCRIPTOR.fields_by_name}:
+                part.ClearField(name)
+        assert element == wanted[place]
 
 
 def test_after_a_restart_an_upload_is_told_to_be_gone_and_a_pin_stays(window, tmp_path):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.analyses import choices, memory, theme
 from sampledash.analyses.consistency import pictures, words
@@ -64,7 +65,8 @@ def show() -> None:
 
 def _cut(source: Source, problem: Problem | None, lock: tuple[int, str]) -> None:
     """Draw the result if some ranks are unknown: metrics on all items, but no sampled metrics."""
-    sliders.bar(*["k"] * sliders.uses_cutoff(), "n", n=lock, sampled=False)
+    numbers = [*["k"] * sliders.uses_cutoff(), "n"]
+    sliders.bar(sliders.place(), *numbers, n=lock, sampled=False)
     page.note(DEFAULTS)
     if problem is not None:
         problem.show()
@@ -78,46 +80,49 @@ def _cut(source: Source, problem: Problem | None, lock: tuple[int, str]) -> None
 @st.fragment
 def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str]) -> None:
     """Draw the bar of sliders, the verdict, and everything else that depends on the numbers."""
-    top = st.container(key="headline")
+    top, bar = st.container(key="headline"), sliders.place()
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff()]
     numbers += ["gamma"] * weighs(state.value("correction", DEFAULTS))
     late, sets = ["k", "gamma", *["m"] * judged.anew()], () if source is None else source.sets
-    row, beside = sliders.bar(*numbers, n=lock, late=late, sets=sets)
+    controls = live.controls(partial(sliders.bar, bar, *numbers, n=lock, late=late, sets=sets))
     result = None
     if source is not None:
-        with beside:  # a progress bar takes the place of the last run's message
+        with bar.whole:  # a progress bar takes the place of the last run's message
             result, wrong = judged.answered(source, "consistency")
         problem = problem or wrong
-    dim = problem is not None
+    dim, link = problem is not None, {**DEFAULTS, **tabs.DEFAULTS, "shown": None, "pair": ""}
+    page.tell(problem, bar.whole)
     with top:
         page.note(DEFAULTS)
-    page.tell(problem, beside)
     if result is None:
-        with row:
-            page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "shown": None, "pair": ""})
+        controls()
+        with bar.row:
+            page.copy_link(link)
         live.follow()
         return
-    with row:
-        x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for")
-        q, defaults = result.question, judged.DEFAULTS
-        check = partial(judged.check, q.source)
-        pinned = pins.pins(q, check, compute, defaults, lambda x: [str(x.protocol.correction)])
-    with top:
-        judged.say(result, x, dim=dim)
     tile_map, curve = st.container(key="picture").columns([5, 7])
-    with curve, st.container(horizontal=True, vertical_alignment="bottom"):
-        focus = _focus(result, x)
-        view = page.segments("Shown over m", pictures.VIEWS, "curve", hidden=True)
-    with row:  # drawn after the choice of the pair, because the link names the pair
-        page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "shown": str(result.metrics[0]), "pair": ""})
-    dark, was = page.is_dark(), [(x.name, _before(focus, x.answer)) for x in pinned]
+    above = curve.container(horizontal=True, vertical_alignment="bottom")
+    choose = live.controls(partial(_choose, result, bar.row, above))
+    q, defaults, focus = result.question, judged.DEFAULTS, _focus(result)
+    check, about = partial(judged.check, q.source), lambda x: [str(x.protocol.correction)]
+    dark, view = page.is_dark(), state.value("curve", DEFAULTS)
+    pinned, draw_pins = pins.pins(q, check, compute, defaults, about)
+    was = [(x.name, _before(focus, x.answer)) for x in pinned]
     before = [(name, pictures.curve(x, view, dark=dark)) for name, x in was]
     with tile_map:
         _tiles(focus, dim)
-        page.strip(_numbers(focus), _numbers(was[-1][1]) if was else (), dim=dim)
     with curve:
         _curve(focus, before, view, dim)
         pins.note(pinned)
+    with top:
+        judged.say(result, focus.x, dim=dim)
+    controls()
+    choose()
+    with bar.row:
+        draw_pins()
+        page.copy_link(link | {"shown": str(result.metrics[0])})
+    with tile_map:
+        page.strip(_numbers(focus), _numbers(was[-1][1]) if was else (), dim=dim)
     # Frames are the pictures for all steps of the slider. They are left out if each m needs a new
     # fit of the correction, because the fits would take too long.
     known = tuple((x.name, x.question.key, x.question.m) for x in pinned)
@@ -164,34 +169,39 @@ def _settings(source: Source | None) -> None:
 # ----------------------------------------------------------- the focus: a metric and a marked pair
 
 
-def _focus(result: Result, x: int) -> Focus:
-    """Draw the choice of a marked pair of systems; return the metric ``x`` and this pair.
+def _focus(result: Result) -> Focus:
+    """Return the chosen metric and the marked pair of systems.
 
     The pair with the worst verdict is marked until the reader chooses a pair.
     """
-    pair = _pair(result, x)
-    label = "" if pair == result.worst_pair(x) else result.label(pair)
-    st.session_state["pair"] = label
-    state.put_in_address("pair", label)
-    return Focus(result, x, pair)
-
-
-def _pair(result: Result, x: int) -> int:
-    key, worst, every = _pair_key(result), result.worst_pair(x), range(result.pairs)
+    x, key, every = judged.chosen_metric(result), _pair_key(result), range(result.pairs)
+    worst, chosen = result.worst_pair(x), st.session_state.get(key)
     followed: dict[str, int] = st.session_state.setdefault("_consistency_worst", {})
     # The link that the reader followed may name a pair of systems. This name is read only once, so
     # that the reader can then choose another pair.
     asked = st.query_params.get("pair") if "pair" not in st.session_state else None
     linked = next((pair for pair in every if asked and result.label(pair) == asked), None)
-    if linked is not None:
-        st.session_state[key] = linked
-    elif st.session_state.get(key) in (None, followed.get(key)):
-        st.session_state[key] = worst
+    pair = worst if chosen in (None, followed.get(key)) else int(chosen)
+    pair = pair if linked is None else linked
     followed[key] = worst
-    listed = sorted({worst, st.session_state[key], *result.worst_pairs(MOST_LISTED)})
-    options: dict[str, Any] = {"format_func": result.label, "key": key, "width": 220}
+    if pair != chosen:
+        st.session_state[key] = pair
+    st.session_state["pair"] = "" if pair == worst else result.label(pair)
+    state.put_in_address("pair", st.session_state["pair"])
+    return Focus(result, x, pair)
+
+
+def _choose(result: Result, row: DeltaGenerator, above: DeltaGenerator) -> None:
+    """Draw the choice of the metric in the bar, and those of pair and curve above the picture."""
+    with row:
+        judged.choose_metric(result, "Sentence, curve, numbers and tabs for")
+    focus = _focus(result)
+    listed = sorted({result.worst_pair(focus.x), focus.pair, *result.worst_pairs(MOST_LISTED)})
+    options: dict[str, Any] = {"format_func": result.label, "width": 220, "key": _pair_key(result)}
     options |= {"help": words.TEXTS["marked pair"], "label_visibility": "collapsed"}
-    return int(st.selectbox("Marked pair", listed, **options))
+    with above:
+        st.selectbox("Marked pair", listed, **options)
+        page.segments("Shown over m", pictures.VIEWS, "curve", hidden=True)
 
 
 def _pair_key(result: Result) -> str:

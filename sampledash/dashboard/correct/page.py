@@ -65,33 +65,34 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 @st.fragment
 def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
     """Draw the bar of sliders, and everything that depends on its numbers."""
-    headline = st.container(key="headline")
-    row, beside = sliders.bar("m", "n", *["k"] * sliders.uses_cutoff("metric"), "gamma")
-    picture = st.container(key="picture")
-    make = partial(_question, given)
+    headline, bar = st.container(key="headline"), sliders.place()
+    picture, cutoff = st.container(key="picture"), ["k"] * sliders.uses_cutoff("metric")
+    controls = live.controls(partial(sliders.bar, bar, "m", "n", *cutoff, "gamma"))
+    make, fit = partial(_question, given), partial(_fitted, report=lambda _: None)
     q, problem = page.answer("correct", make, _fitted, lambda _: "Fitting the corrections")
-    dim = problem is not None
+    dim, dark, about = problem is not None, page.is_dark(), lambda x: [str(x.metric), str(x.taken)]
+    pinned, draw_pins = pins.pins(q, make, fit, DEFAULTS, about)
+    alone = [(x.name, replace(x.answer, drawn=(x.answer.taken,))) for x in pinned]
+    before = [(name, _drawn(x, dark)) for name, x in alone]
+    if q is not None:
+        with picture:
+            _picture(q, before, dim=dim)
+            pins.note(pinned)
     with headline:
         page.note({**defaults, **DEFAULTS, WEIGHTS: ""})
         if q is not None:
             page.say(_sentence(q), dim=dim)
             if not dim:
                 _warnings(q)
-    page.tell(problem, beside)
+    page.tell(problem, bar.whole)
+    controls()
     weights = {WEIGHTS: ""} if WEIGHTS in st.query_params else {}
-    with row:
-        fit = partial(_fitted, report=lambda _: None)
-        pinned = pins.pins(q, make, fit, DEFAULTS, lambda x: [str(x.metric), str(x.taken)])
+    with bar.row:
+        draw_pins()
         page.copy_link({**defaults, **LINK, **weights})
     if q is None:
         live.follow()
         return
-    dark = page.is_dark()
-    alone = [(x.name, replace(x.answer, drawn=(x.answer.taken,))) for x in pinned]
-    before = [(name, _drawn(x, dark)) for name, x in alone]
-    with picture:
-        _picture(q, before, dim=dim)
-        pins.note(pinned)
     page.strip(_numbers(q), _numbers(pinned[-1].answer) if pinned else (), dim=dim)
     known = tuple((x.name, x.question) for x in pinned)
     live.follow(q, () if dim else _follows(q, before, known, dark), (q, dim))

@@ -46,18 +46,18 @@ def mean_n(name: str = DATA) -> tuple[int, str]:
     return mean, f"{count(mean)}, mean of the users"
 
 
-def places() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
+def places() -> tuple[DeltaGenerator, sliders.Bar, DeltaGenerator]:
     """Draw the choice of the metric; return containers for the sentence, the bar and the picture.
 
     The caller then draws the input, such as an uploader, below the picture.
     """
     with st.container(key="above"):
         sliders.metric()
-    return st.container(key="given_headline"), st.container(), st.container(key="given_answer")
+    return st.container(key="given_headline"), sliders.place(), st.container(key="given_answer")
 
 
 def bar(
-    place: DeltaGenerator,
+    place: sliders.Bar,
     page_defaults: Mapping[str, Any],
     n: tuple[int, str] | None,
     m: str,
@@ -65,9 +65,8 @@ def bar(
 ) -> None:
     """Draw the bar of sliders in ``place``; ``n`` and ``m`` are numbers of the data, if known."""
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric"), *more]
-    with place:
-        row, _ = sliders.bar(*numbers, n=n, m=m, late=numbers, sampled=not is_corpus())
-    with row:
+    sliders.bar(place, *numbers, n=n, m=m, late=numbers, sampled=not is_corpus())
+    with place.row:
         page.copy_link(page_defaults)
     page.note(page_defaults)
 

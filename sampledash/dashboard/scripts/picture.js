@@ -8,8 +8,12 @@ const plotly = (async () => {
   return window.sampledashPlotly;
 })();
 // Returns the data from which page.packed made these bytes.
-const unpack = window.sampledashUnpack ??= (bytes) =>
-  new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+const unpack = window.sampledashUnpack ??= (bytes) => {
+  const { readable, writable } = new DecompressionStream("deflate"), writer = writable.getWriter();
+  writer.write(bytes);  // a Blob would ask another process of the browser for each picture
+  writer.close();
+  return new Response(readable).json();
+};
 const CONFIG = { displayModeBar: false };
 const CAPTION = 24;  // pixels below a downloaded picture
 const leaves = (node) => {
@@ -34,8 +38,12 @@ const EDGE = 3;  // pixels by which Plotly's box of an annotation exceeds the si
 // Plotly for Python writes numbers as a list, or as base64 bytes of one of these array types.
 const KINDS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array,
   u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
-const values = (given) => given?.bdata === undefined ? given
-  : [...new KINDS[given.dtype](Uint8Array.from(atob(given.bdata), (c) => c.charCodeAt(0)).buffer)];
+const values = (given) => {
+  if (given?.bdata === undefined) return given;
+  const text = atob(given.bdata), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);  // the fastest way
+  return Array.from(new KINDS[given.dtype](bytes.buffer));
+};
 // ``moving`` returns the parts of a figure that this script can move, in the form that live.py
 // sends. A trace is null if it is neither lines nor points.
 const MODES = ["lines", "markers", "lines+markers"], FILLS = [undefined, "none", "toself", "tozeroy"];
@@ -170,15 +178,22 @@ class Picture {
       if (fill) Object.assign(path.style, { fill, fillOpacity: 1 });
       if (edge) path.style.stroke = edge;
     });
-    graph.querySelectorAll(".annotation").forEach((group, i) => {
-      const was = from.annotations[i], now = frame.names[i];
-      const fits = now && write(group.querySelector("text"), now.text.split(/<[^>]*>/).filter(Boolean));
-      group.style.visibility = fits ? "" : "hidden";
+    // All texts are written before the first is measured, so that the browser lays them out once.
+    const written = [...graph.querySelectorAll(".annotation")].map((group, i) => {
+      const was = from.annotations[i], now = frame.names[i], text = group.querySelector("text");
+      const fits = now && write(text, now.text.split(/<[^>]*>/).filter(Boolean));
       all &&= fits;
-      if (!fits) return;
-      const box = group.querySelector("text").getBBox(), back = group.querySelector(".bg");
-      const drawn = group.drawn ??= back.getBBox();
-      const { xref = "x", yref = "y" } = was, across = axis(xref);
+      return { group, was, now, text, fits, back: group.querySelector(".bg") };
+    });
+    for (const each of written) {
+      if (!each.fits) continue;
+      each.box = each.text.getBBox();
+      each.group.drawn ??= each.back.getBBox();
+    }
+    for (const { group, was, now, fits, box, back } of written) {
+      group.style.visibility = fits ? "" : "hidden";
+      if (!fits) continue;
+      const { drawn } = group, { xref = "x", yref = "y" } = was, across = axis(xref);
       const [first, last] = across?.range ?? [now.x, now.x];
       if (now.x < first || now.x > last) group.style.visibility = "hidden";  // beyond the axis
       // On a logarithmic axis, positions of names are logarithms.
@@ -191,7 +206,7 @@ class Picture {
       group.setAttribute("transform", `translate(${dx},${dy})`);
       back.setAttribute("x", box.x - EDGE / 2);
       back.setAttribute("width", box.width + EDGE);
-    });
+    }
     return all;
   }
   async fit() {

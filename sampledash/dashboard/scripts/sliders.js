@@ -41,6 +41,8 @@ const next = (number, up) => {
     : round.findLast((x) => x < number * (1 - 1e-9));
 };
 const made = (kind, options = {}) => Object.assign(document.createElement(kind), options);
+// An unchanged text is not written: the browser would lay the page out again.
+const say = (node, text) => { if (node.textContent !== text) node.textContent = text; };
 let helps = 0;
 class Slider {
   constructor(root) {
@@ -110,14 +112,14 @@ class Slider {
     this.rail.style.setProperty("--share", `${100 * share}%`);
     this.rail.setAttribute("aria-valuenow", number);
     this.rail.setAttribute("aria-valuetext", text);
-    this.shown.textContent = text;
+    say(this.shown, text);
   }
   show({ name, label, help, kind, low, high, least, late, number, locked = "" }) {
     Object.assign(this, { name, kind, low, high, least });
-    this.head.textContent = label;
+    say(this.head, label);
     this.more.setAttribute("aria-label", `About ${label}`);
-    this.help.textContent = help;
-    this.text.textContent = locked;
+    say(this.help, help);
+    say(this.text, locked);
     this.rail.hidden = Boolean(locked);
     this.text.hidden = !locked;
     if (locked) this.shown.textContent = this.late.textContent = "";
@@ -125,7 +127,7 @@ class Slider {
     this.rail.setAttribute("aria-label", label);
     this.rail.setAttribute("aria-valuemin", low);
     this.rail.setAttribute("aria-valuemax", high);
-    this.late.textContent = late;
+    say(this.late, late);
     const { sent } = this;
     const echo = sent && number === sent.before && performance.now() - sent.at < ECHO;
     if (this.held || echo) return;
