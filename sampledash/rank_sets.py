@@ -154,13 +154,11 @@ class RankSet(ByDigest):
             if values is not None:
                 array = check_classes(f"{what} {where}", values, numbers, whole=whole)
                 object.__setattr__(self, what, array)
-        given_overlaps = {} if overlaps is None else overlaps
-        needed = "give the numbers of items by the name of the other system"
-        checks.of_kind(f"overlaps {where}", given_overlaps, Mapping, "dictionary", needed)
-        for other, inner in given_overlaps.items():
-            self.overlaps[checks.text("overlaps", other)] = self._overlap(
-                f"overlaps {where} with {other!r}", inner
-            )
+        named = f"overlaps {where}"
+        needed = "give numbers of items by the name of the other system"
+        checks.of_kind(named, overlaps, Mapping | None, "dictionary", needed)
+        for other, inner in (overlaps or {}).items():
+            self.overlaps[checks.text(named, other)] = self._overlap(f"{named}, {other!r}", inner)
         if mass is not None:
             self._check_mass(where, mass)
 

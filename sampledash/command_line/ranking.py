@@ -68,16 +68,9 @@ def _ranked(source: str, args: argparse.Namespace, progress: Progress) -> Answer
     if args.negatives is None:
         with warehouse.one_sentence(name):
             table = queries.rank(every).order_by("system", "instance").to_pyarrow().to_pandas()
-        sets = [
-            RankSet(
-                str(x),
-                rows["rank"],
-                rows["n_candidates"],
-                ties=rows["ties"],
-                instances=rows["instance"],
-            )
-            for x, rows in table.groupby("system")
-        ]
+        names = {"rank": "ranks", "n_candidates": "n", "instance": "instances"}
+        by_system: Any = table.rename(columns=names).groupby("system")
+        sets = [RankSet(str(x), **rows.drop(columns="system")) for x, rows in by_system]
     elif "=" in args.negatives:
         sets = _by_stratum(name, every, args.negatives)
     else:
@@ -159,9 +152,7 @@ def _overlapping(name: str, every: queries.Table, sets: list[RankSet]) -> list[R
     for (system, other), rows in table.groupby(["system", "other"]):
         i = place[str(system)]
         at = pd.Index(sets[i].instances).get_indexer(pd.Index(rows["instance"]))
-        overlaps[i][str(other)][at, rows["tied"].astype(int), rows["tied_there"].astype(int)] = (
-            rows["size"]
-        )
+        overlaps[i][str(other)][at, *rows[["tied", "tied_there"]].to_numpy(int).T] = rows["size"]
     return [ranks.with_overlaps(x) for ranks, x in zip(sets, overlaps, strict=True)]
 
 

@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -301,15 +302,6 @@ def classes(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
     return arrays
 
 
-def overlaps(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
-    """Parse texts such as ``{"B":3}`` or ``{"B":[[3,0],[1,0]]}`` to dictionaries of overlaps.
-
-    A dictionary maps names of other systems to lists of shape (2, 2); see ``overlaps`` of
-    :class:`~sampledash.RankSet`. The function :func:`overlaps_text` writes such texts.
-    """
-    return _from_json(cells, place, what, _overlaps)
-
-
 def _from_json(
     cells: pd.Series[Any], place: Place, what: str, parse: Callable[[object], Any]
 ) -> NDArray[Any]:
@@ -336,7 +328,11 @@ def _classes(text: object) -> Any:
 
 
 def _overlaps(text: object) -> dict[str, list[list[int]]] | None:
-    """Parse a text of :func:`overlaps`, such as ``{"B":3}``; return None if invalid."""
+    """Parse a text such as ``{"B":3}`` or ``{"B":[[3,0],[1,0]]}``; return None if invalid.
+
+    The dictionary maps names of other systems to lists of shape (2, 2), which ``overlaps`` of
+    :class:`~sampledash.RankSet` holds. The function :func:`overlaps_text` writes such texts.
+    """
     try:
         numbers = json.loads(str(text)).items()
         inner = {other: x if isinstance(x, list) else [[x, 0], [0, 0]] for other, x in numbers}
@@ -450,7 +446,7 @@ ROLES: dict[str, Role] = {
                      "yes or no, whether what was drawn for a row decided its m", "adaptive"),
     "classes": Role(classes, "few", "items by class of weight", f"{_LISTS} weight", "classes"),
     "strata": Role(classes, "few", "items by stratum", f"{_LISTS} number drawn", "strata"),
-    "overlaps": Role(overlaps, "many", "items above it in two systems",
+    "overlaps": Role(partial(_from_json, parse=_overlaps), "many", "items above it in two systems",
                      'the items above it in both systems, as in {{"B": 3}}', "overlaps"),
     "provenance": Role(texts, "few", "where the ranks come from", "where the ranks come from",
                        "provenance"),

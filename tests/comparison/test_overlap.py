@@ -148,7 +148,7 @@ def test_overlaps_that_contradict_ranks_are_refused(tmp_path: Path) -> None:
         ({}, [0.5, 1], "a whole number for each rank"),
         (several, [0, 1], "several relevant items"),
     ):
-        with pytest.raises(ValueError, match=f"overlaps of system 'A' with 'B': .*{fault}"):
+        with pytest.raises(ValueError, match=f"overlaps of system 'A', 'B': .*{fault}"):
             sd.RankSet("A", [2, 3], 9, overlaps={"B": given}, **more)
     sets = [sd.RankSet("A", [2, 3], 9, overlaps={"B": [1, 2]}), sd.RankSet("B", [1, 4], 9)]
     with pytest.raises(ValueError, match="overlap of systems 'A' and 'B' does not fit their ranks"):

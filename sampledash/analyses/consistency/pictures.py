@@ -366,17 +366,11 @@ def chances(
     Bars show ``ends``, the range of this chance if both systems share the negatives.
     """
     c = theme.look(dark)
-    return _rows(
-        pairs,
-        chance,
-        ends,
-        {"own negatives": c.blue, "shared negatives": theme.faded(c.blue, 0.35)},
-        [in_runs(float(p)) for p in chance],
-        width=10,
-        dark=dark,
-        xaxis={"title": {"text": "runs that show the true order"}, "range": [-3, 103], **_QUARTERS},
-        shapes=[theme.upright(50, c.muted, dash="dot")],
-    )
+    colors = {"own negatives": c.blue, "shared negatives": theme.faded(c.blue, 0.35)}
+    axis = {"title": {"text": "runs that show the true order"}, "range": [-3, 103], **_QUARTERS}
+    half, texts = [theme.upright(50, c.muted, dash="dot")], [in_runs(float(p)) for p in chance]
+    look: Any = {"width": 10, "dark": dark, "xaxis": axis, "shapes": half}
+    return _rows(pairs, chance, ends, colors, texts, **look)
 
 
 def differences(rows: pd.DataFrame, *, dark: bool = False) -> theme.Picture:
@@ -387,17 +381,11 @@ def differences(rows: pd.DataFrame, *, dark: bool = False) -> theme.Picture:
     c, ends = theme.look(dark), rows["interval"].tolist()
     colors = [c.green if low > 0 or high < 0 else c.orange for low, high in ends]
     title = "difference on all items, better − worse (percentage points)"
-    return _rows(
-        (rows["better"].map(plain) + " − " + rows["worse"].map(plain)).tolist(),
-        rows["difference"].tolist(),
-        ends,
-        {"difference": colors, "interval": colors},
-        rows["difference"].map(points).tolist(),
-        width=3,
-        dark=dark,
-        xaxis={"title": {"text": title}, "tickformat": ",.2f", "nticks": 6},
-        shapes=[theme.upright(0, c.ink)],
-    )
+    axis = {"title": {"text": title}, "tickformat": ",.2f", "nticks": 6}
+    pairs = (rows["better"].map(plain) + " − " + rows["worse"].map(plain)).tolist()
+    values, texts = rows["difference"].tolist(), rows["difference"].map(points).tolist()
+    look: Any = {"width": 3, "dark": dark, "xaxis": axis, "shapes": [theme.upright(0, c.ink)]}
+    return _rows(pairs, values, ends, {"difference": colors, "interval": colors}, texts, **look)
 
 
 def _rows(
