@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
+from sampledash.command_line import main
 from sampledash.report.tables import as_csv, ranks_table
 from tests.benchmarks.shared import Scores, off, overlapping
 from tests.oracles import UNIFORM, WITH
@@ -139,7 +140,9 @@ def test_overlaps_of_rank_sets_are_those_of_scores_also_in_files(
     assert turned.loc[order].to_numpy() == pytest.approx(ends, abs=1e-9)
 
 
-def test_overlaps_that_contradict_ranks_are_refused(tmp_path: Path) -> None:
+def test_overlaps_that_contradict_ranks_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     several = {"instances": ["u", "u"]}
     for more, given, fault in (
         ({}, [1, 3], r"does not fit rank 3, with 2 items above and 0 tied"),
@@ -154,6 +157,9 @@ def test_overlaps_that_contradict_ranks_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="overlap of systems 'A' and 'B' does not fit their ranks"):
         sd.probability_if_shared("RR", sets, 3)
     header, path = "system,instance,rank,n_candidates,overlaps\n", tmp_path / "ranks.csv"
+    path.write_text(f'{header}A,u,5,9,"{{""B"":4}}"\nB,u,2,9,{{}}\n')
+    assert main(["check", str(path), "--metric", "RR", "--m", "3"]) in (0, 1)
+    assert "No chance with shared negatives: the overlap of" in capsys.readouterr().out
     for cell, fault in (
         ("", "column 'overlaps': the cell is blank"), ("3", "'3' is not understood"),
         ('"{""B"":[3,0]}"', "is not understood; write the items above it in both systems"),
