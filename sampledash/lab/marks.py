@@ -35,14 +35,18 @@ def compared(
         yield some, theirs > score, theirs == score
 
 
+def users_of(pairs: csr_array) -> Ints:
+    """Return the row number (user) of each stored entry of a matrix of users × items."""
+    return np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr))
+
+
 def remove(relevant: csr_array, *flags: Flags) -> None:
     """Set flags of relevant items to False.
 
     ``relevant`` holds, in the rows of the flags, all relevant items of the user.
     """
-    rows = np.repeat(np.arange(relevant.shape[0]), np.diff(relevant.indptr))
     for some in flags:
-        some[rows, relevant.indices] = False
+        some[users_of(relevant), relevant.indices] = False
 
 
 def packed(above: Flags, tied: Flags) -> Bits:

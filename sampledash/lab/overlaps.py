@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from sampledash import checks
 from sampledash.comparison.overlap import Overlap, cells_of
-from sampledash.lab.marks import Bits, common, compared, packed, remove
-from sampledash.lab.ranking import ScoresOf, blocks, read_scores, users_of, without
+from sampledash.lab.marks import Bits, common, compared, packed, remove, users_of
+from sampledash.lab.ranking import ScoresOf, blocks, read_scores, without
 from sampledash.rank_sets import RankSet, require_several
 from sampledash.types import Flags, Ints
 

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, issparse
 from sampledash import checks
 from sampledash.by_weight import ABOVE, NEGATIVES, TIED, WEIGHT, classes_of
 from sampledash.lab.interactions import Interactions
-from sampledash.lab.marks import Bits, compared, packed, remove
+from sampledash.lab.marks import Bits, compared, packed, remove, users_of
 from sampledash.lab.models import Part, TrainingProgress, finish
 from sampledash.lab.splits import Split
 from sampledash.rank_sets import RankSet, draw_shared_ties
@@ -422,11 +422,6 @@ def _refuse_masked(threshold: NDArray[Any], user: Ints, item: Ints) -> None:
             f"scores of user {user[i]} hold −inf for the relevant item {item[i]}, which marks what "
             "is no candidate: give the score it has, also where the user has seen it before"
         )
-
-
-def users_of(pairs: csr_array) -> Ints:
-    """Return the row number (user) of each stored entry of a matrix of users × items."""
-    return np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr))
 
 
 def without(seen: csr_array, relevant: csr_array) -> csr_array:

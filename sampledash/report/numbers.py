@@ -163,9 +163,9 @@ def spell(error: ValueError | str, remedy: Callable[[checks.Remedy], str] = lamb
     parts = re.split(r"((?<!\w)'[^']*')", message.strip())
     for place in range(0, len(parts), 2):
         number = r"(?<![\w.,=/])\d{4,}(?![\w.]*\d|-\w|\.?[^\W\d])"
-        parts[place] = re.sub(number, lambda d: f"{int(d[0]):,}", parts[place])
+        part = re.sub(number, lambda d: f"{int(d[0]):,}", parts[place])
+        parts[place] = re.sub(r"\bgamma\b", "γ", part)
     text = "".join(parts)
-    text = re.sub(r"\bgamma\b", "γ", text)
     text = text if text.endswith((".", "!", "?")) else text + "."
     # A symbol (n, m, k) or a file name at the beginning gets no capital letter.
     return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}\s", text) else text

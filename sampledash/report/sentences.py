@@ -91,9 +91,12 @@ def if_shared(findings: Pairs, options: Options) -> tuple[pd.DataFrame, list[str
     """Return chances of the true order with shared negatives, and a sentence for each metric.
 
     The table has the columns of :func:`probability_if_shared`, after a column ``metric``. A
-    sentence is about the pair whose order is shown least often.
+    sentence is about the pair whose order is shown least often. Other sentences name systems that
+    only overlaps name.
     """
-    tables, sentences = [], []
+    named = {other for ranks in findings.sets for other in ranks.overlaps}
+    unknown = sorted(named.difference(findings.systems))
+    tables, sentences = [], list(map(say.unknown_overlap, unknown))
     for metric in findings.metrics:
         chances = probability_if_shared(metric, findings.sets, findings.m, **options)
         tables.append(chances.assign(metric=str(metric))[["metric", *chances.columns]])

@@ -160,6 +160,9 @@ def test_overlaps_that_contradict_ranks_are_refused(
     path.write_text(f'{header}A,u,5,9,"{{""B"":4}}"\nB,u,2,9,{{}}\n')
     assert main(["check", str(path), "--metric", "RR", "--m", "3"]) in (0, 1)
     assert "No chance with shared negatives: the overlap of" in capsys.readouterr().out
+    path.write_text(f'{header}A,u,5,9,"{{""gamma"":4}}"\nB,u,2,9,{{}}\n')
+    assert main(["check", str(path), "--metric", "RR", "--m", "3"]) in (0, 1)
+    assert "The overlaps name gamma, which is no system here" in capsys.readouterr().out
     for cell, fault in (
         ("", "column 'overlaps': the cell is blank"), ("3", "'3' is not understood"),
         ('"{""B"":[3,0]}"', "is not understood; write the items above it in both systems"),

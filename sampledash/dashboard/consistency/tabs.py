@@ -78,7 +78,7 @@ def _one_run(focus: Focus) -> None:
         try:
             st.markdown(words.one_list(focus))
         except ValueError as error:
-            st.caption(f"One list for all instances: {escaped(spell(error))}.")
+            st.caption(f"One list for all instances: {escaped(spell(error))}")
     printed = tables.chances(focus, pairs, bounds)
     whole = partial(tables.every_chance, focus, bounds)
     page.table(printed, whole, "chances", rows=r.pairs)

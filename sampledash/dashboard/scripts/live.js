@@ -121,7 +121,7 @@ if (first) {
   // sent: later, the step could be drawn over the answer. Then restores all styles, unless the
   // reader has begun to drag again in the meantime.
   live.lift = () => {
-    live.resume();
+    try { live.resume(); } catch (error) { reportError(error); }  // the change is sent in any case
     end();
     requestAnimationFrame(() => requestAnimationFrame(() => live.hand || plain()));
   };

@@ -142,10 +142,12 @@ class Picture {
     if (this.late) await this.plot(this.late);
   }
   // Moves the parts in ``frame`` within the picture that Plotly drew. Returns whether this worked:
-  // Plotly must have drawn the picture, and the texts of annotations must have as many pieces as before.
+  // Plotly must have drawn the picture, with as many traces and shapes as the frame has, and the texts
+  // of annotations must have as many pieces as before.
   move(frame) {
-    const { graph } = this;
-    if (!this.drawn) return false;
+    const { graph } = this, from = graph.layout, count = (list) => list?.length ?? 0;
+    if (!this.drawn || count(graph._fullData) !== count(frame.traces)
+      || count(from.shapes) !== count(frame.shapes)) return false;
     let all = true;
     // Returns an axis by Plotly's reference to it, such as "x2" or, for a share of its length,
     // "y2 domain".
@@ -169,7 +171,6 @@ class Picture {
       const [ends, base] = area === "tozeroy" ? [[x.at(-1), x[0]], [0, 0]] : [[], []];
       if (fill) fill.setAttribute("d", `${line(X, Y, [...x, ...ends], [...y, ...base])}Z`);
     });
-    const from = graph.layout;
     graph.querySelectorAll(".shapelayer path").forEach((path) => {
       const i = path.dataset.index;
       if (!frame.shapes[i]) return;
