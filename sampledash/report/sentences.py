@@ -92,13 +92,16 @@ def if_shared(findings: Pairs, options: Options) -> tuple[pd.DataFrame, list[str
 
     The table has the columns of :func:`probability_if_shared`, after a column ``metric``. A
     sentence is about the pair whose order is shown least often. Other sentences name systems that
-    only overlaps name.
+    only overlaps name. With many systems, only the worst pair of each metric is computed.
     """
     named = {other for ranks in findings.sets for other in ranks.overlaps}
     unknown = sorted(named.difference(findings.systems))
     tables, sentences = [], list(map(say.unknown_overlap, unknown))
-    for metric in findings.metrics:
-        chances = probability_if_shared(metric, findings.sets, findings.m, **options)
+    few = len(findings.systems) <= MOST_NAMED
+    for x, metric in enumerate(findings.metrics):
+        sets = [findings.sets[i] for i in findings.ends[findings.worst_pair(x)]]
+        sets = [*findings.sets] if few else sets
+        chances = probability_if_shared(metric, sets, findings.m, **options)
         tables.append(chances.assign(metric=str(metric))[["metric", *chances.columns]])
         if chances["low"].notna().any():
             better, worse, *ends = chances.iloc[int(chances["low"].argmin())]

@@ -1,5 +1,6 @@
 """The chance with shared negatives of a known overlap, and one list, by enumeration and by runs."""
 
+import json
 from itertools import combinations, permutations, product
 from pathlib import Path
 
@@ -171,3 +172,23 @@ def test_overlaps_that_contradict_ranks_are_refused(
         path.write_text(f'{header}A,u,2,9,"{{""B"":1}}"\nA,v,2,9,{cell}\n')
         with pytest.raises(ValueError, match=fault):
             sd.read_rank_sets(path)
+
+
+def test_check_computes_only_the_worst_pair_of_many(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables, relevant, sets = overlapping(5, "PQRS")
+    (path := tmp_path / "ranks.csv").write_text(as_csv(ranks_table(sets)))
+    assert main(["check", str(path), "--metric", "Recall@5", "--m", "9", "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    (row,) = answer["shared"]
+    two = [next(x for x in sets if x.system == row[side]) for side in ("better", "worse")]
+    both = [tables["PQRS".index(x.system)] for x in two]
+    given = sd.overlaps([x.with_overlaps({}) for x in two], both, relevant)
+    expected = sd.probability_if_shared("Recall@5", two, 9, overlaps=given).iloc[0]
+    assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    order = {"right": 3, "undecided": 2, "wrong": 1, "tied": 4}
+    worst = min(order[pair["state"]] for pair in answer["pairs"])
+    names = {row["better"], row["worse"]}
+    state = next(x["state"] for x in answer["pairs"] if {x["better"], x["worse"]} == names)
+    assert order[state] == worst

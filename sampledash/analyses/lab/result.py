@@ -145,7 +145,8 @@ def together(trained: Sequence[Trained]) -> tuple[RankSet, ...]:
     marks = [x.marks for x in trained if x.marks is not None]
     if len(marks) < len(sets):
         return sets
-    key = "together", memory.digests(sets)
+    # Equal ranks may belong to different items, so the key also holds where the ranks come from.
+    key = "together", memory.digests(sets), *(ranks.provenance for ranks in sets)
     return memory.cached(key, lambda: tuple(with_overlaps(sets, marks)), shared=False)
 
 
