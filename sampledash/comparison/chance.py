@@ -7,11 +7,11 @@ all values of D with a non-negligible probability. The Fourier series of a squar
 .. math:: P(D > 0) = \frac12 + \frac2\pi \sum_{k\ \text{odd}}
           \frac{\operatorname{Im} \varphi(2 \pi k / L)}{k} - \frac12 P(D = 0).
 
-The series is exact at any skewness, except for tails beyond the period, and ends where
-:math:`\varphi` is negligible. With few or rare hits, :math:`\varphi` is nowhere negligible: its
-high frequencies then give P(D = 0), and the series is tapered (its terms at high frequencies are
-reduced). Compared with 16 times as many frequencies, the result is usually off by 2e-6, and at most
-by 2e-4 (100 random cases).
+The series is exact at any skewness, except for values of D beyond the period. It is cut off where
+:math:`\varphi` is negligible. With few or rare hits, :math:`\varphi` is nowhere negligible. Then
+P(D = 0) is computed from the values of :math:`\varphi` at high frequencies, and the series is
+tapered: its terms at high frequencies are reduced. In 100 random cases, 16 times as many
+frequencies changed the result by at most 2e-4, and usually by 2e-6.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -47,11 +47,11 @@ _ROOM = 1 << 25
 # Largest length of the discrete Fourier transform in ``by_lumps``. If a longer transform is needed,
 # ``by_lumps`` returns None.
 _TURNS = 128
-_ROUNDED = 1e-6  # a standard deviation is taken as 0 if its product with the frequency is smaller
+_ROUNDED = 1e-6  # ``by_lumps`` takes a smaller product of standard deviation and frequency as 0
 _FAINT = 1e-6  # a product of two characteristic functions with a smaller modulus is negligible
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
-# Pairs of systems are computed at the same frequencies if the standard deviations of their
-# differences are within this factor of the largest standard deviation.
+# Pairs of systems are computed together, at the same frequencies, if the standard deviations of
+# their differences are within this factor of the largest of them.
 _ALIKE = 8.0
 # The normal distribution is used if no term of a mean can change the difference by more than this
 # many standard deviations; the error of the chance is then at most about 0.005.
@@ -90,10 +90,10 @@ def probability_of_order(
       values, its distribution is computed exactly. If not, it is taken as normal if its skewness is
       negligible. Otherwise the characteristic function is inverted, and occurrences of a rare value
       much larger than all others are counted separately.
-    * Several relevant items. Below 30 instances or up to 200 relevant items, 20,000 runs are
-      simulated (fewer if a run takes long); up to 2,000 relevant items also if one of them can
-      change the mean by more than 0.4 standard deviations. Otherwise the mean is taken as normal,
-      with the exact mean and variance.
+    * Several relevant items. 20,000 runs are simulated (fewer if a run takes long) below 30
+      instances, or up to 200 relevant items. Up to 2,000 relevant items, they are simulated if one
+      item can change the mean by more than 0.4 standard deviations. Otherwise the mean is taken as
+      normal, with the exact mean and variance.
     """
     check_sets(sets)
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
@@ -114,9 +114,9 @@ def pair_chances(
 ) -> list[list[float]]:
     """Return, for each metric, the chances that one sampled run shows the true order of each pair.
 
-    ``pairs`` holds, for each metric, tuples (better system, worse system, truth). The chance is NaN
-    where truth is 0 (a tie). ``moments`` is the result of :func:`moments_of_means`, if it has been
-    computed before.
+    ``pairs`` holds, for each metric, tuples (better system, worse system, truth). Truth is 1, or 0
+    if the exact metric ties the pair; the chance is then NaN. ``moments`` is the result of
+    :func:`moments_of_means`, if it has been computed before.
     """
     runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
     known = None
@@ -164,7 +164,8 @@ def _chances_of_sums(
     units = np.array([run.half_unit for run in runs])
     step = common_step(units[first], units[second])
     chances = normal_chances(difference, deviation, step)
-    # The skewness of a mean is at most its largest term divided by its standard deviation.
+    # The skewness of a mean is at most its largest term divided by its standard deviation. If this
+    # bound is small, the normal distribution is accurate enough.
     terms = np.array([run.largest_term() for run in runs])
     rough = np.maximum(terms[first], terms[second]) > _ROUGH * deviation
     at = np.flatnonzero(rough & (deviation > 0) & ~np.isnan(terms[first] + terms[second]))
@@ -184,10 +185,11 @@ def _chances_above(
 ) -> Floats:
     """Return P(mean of ``first`` run > mean of ``second`` run + shift) for each pair of indices.
 
-    The mean of a run must be a sum over independent items or over hits, with whole instance counts.
-    ``difference`` is the expected difference of the means minus ``shift``, and ``deviation`` is the
-    standard deviation of the difference, above 0. If both means have the same evenly spaced values,
-    ``shift`` is half the distance of neighbouring values; otherwise it is 0.
+    The mean of a run must be a sum of independent contributions of instances, and the numbers of
+    equal instances must be whole. ``difference`` is the expected difference of the means minus
+    ``shift``, and ``deviation`` is the standard deviation of the difference, above 0. If both means
+    have the same evenly spaced values, ``shift`` is half the distance of neighbouring values;
+    otherwise it is 0.
     """
     chances = np.where(difference > 0, 1.0, 0.0)
     left = np.flatnonzero(np.abs(difference) < SURE * deviation)
@@ -240,8 +242,8 @@ def _transform(runs: Sequence[Run]) -> Callable[[Floats], Complex]:
     # For each group of relevant items of equal weight: the weight, the runs that have such items,
     # how often each run has each item, and the distributions of the items' sampled values.
     groups = list[tuple[float, list[int], Ints, list[tuple[Ints, Floats, Floats]]]]()
-    # Equal relevant items of equal weight have equal distributions if their runs have the same
-    # fitted correction. So each distribution is computed once per item, weight and correction.
+    # Relevant items with equal weights and equal numbers of negatives (above, tied and in all) have
+    # the same distribution, if their runs have the same fitted correction. Compute it only once.
     sums: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
     for i, run in enumerate(runs):
         if not run.is_sum:
@@ -316,8 +318,8 @@ def by_lumps(
     """Return P(first sum - second sum > shift) if a rare value is much larger than all others.
 
     Return None if there is no such rare value. The sum that contains the large value more often is
-    larger. If both sums contain it equally often, the small values decide. The distribution of
-    their difference is inverted separately, because it needs higher frequencies.
+    larger. If both sums contain it equally often, the small values decide which sum is larger. The
+    chance is then computed by a separate Fourier series, because it needs higher frequencies.
 
     Parameters
     ----------
@@ -325,11 +327,11 @@ def by_lumps(
         Distributions of the terms of both sums, and how often each term is added (on average).
     transform
         Function that returns the characteristic function of the difference of both sums, shape
-        (phase factors, frequencies). Its first two arguments are the parts of the terms'
-        characteristic functions that come from the small values, and from the large value, each
-        (terms, frequencies). The third argument holds the phase factors, shape (phase factors, 1),
-        by which a large value is marked: each large value in the first sum multiplies by the phase
-        factor, and each large value in the second sum divides by it.
+        (phase factors, frequencies). The characteristic function of a term has two parts, from its
+        small values and from its large value. They are the first two arguments, (terms,
+        frequencies) each. The third argument holds phase factors, shape (phase factors, 1), which
+        serve to count large values: each large value in the first sum multiplies the result by the
+        phase factor, and each large value in the second sum divides it by the phase factor.
     shift
         Half the distance of neighbouring values of the sums, or 0 if they are not evenly spaced.
     """
@@ -387,7 +389,7 @@ def chance_above(
 
     ``transform`` returns the characteristic function of the difference, or of each sum.
     ``difference`` is the expected difference minus ``shift``, and ``deviation`` its standard
-    deviation. The period of the Fourier series is long enough for both.
+    deviation. The Fourier series gets a period that is long compared with both numbers.
     """
     if abs(difference) >= SURE * deviation:
         return float(difference > 0)
@@ -427,9 +429,9 @@ def inverted(
         both = np.sort(np.stack([size[first[left]], size[second[left]]]), axis=0)
         faint = both[0] * both[1] < _FAINT
         # The product of two characteristic functions can be negligible and grow again at higher
-        # frequencies, above all for few large terms. So the first stage has many frequencies, and
-        # the series is cut off only if the larger of the two characteristic functions is small too.
-        # In any case it is cut off after the largest allowed number of frequencies.
+        # frequencies, above all if the sums have few large terms. So the first stage has many
+        # frequencies, and the series is cut off only if the larger of the two characteristic
+        # functions is small too, or after the largest allowed number of frequencies.
         gone = faint & (both[1] < np.sqrt(_FAINT)) | (end == ends[-1])
         for tapered in (False, True):
             now = left[gone & (faint != tapered)]

@@ -9,13 +9,13 @@ above it in every draw.
 * *No pair exists if g is affine in f* on the ranks 1..n: for AUC under a uniform scheme, and for
   any metric if all negatives are drawn. Then g = c + d f with d >= 0, so the expected sampled means
   of A and B have the same order as the exact means, or are tied.
-* *Otherwise a pair exists.* Then 1, f and g are linearly independent functions of the rank (d < 0
-  would contradict that f and g are non-increasing; and if f is constant, its cutoff is k >= n > m,
-  so g is constant too). Let :math:`\mu(r)` be the count of rank r in A minus its count in B; the
-  sum of :math:`\mu` is 0. The map from :math:`\mu` to :math:`(\sum \mu f, \sum \mu g)` reaches
-  every point of the plane, also points with a positive first and a negative second coordinate.
-  Rational counts come arbitrarily close to such a point; multiplied by their common denominator,
-  they are whole numbers of instances.
+* *Otherwise a pair exists.* Then 1, f and g are linearly independent functions of the rank, because
+  g = c + d f with d < 0 is impossible: f and g are non-increasing. (If f is constant, its cutoff is
+  k >= n > m, so g is constant too.) Let :math:`\mu(r)` be the count of rank r in A minus its count
+  in B; the sum of :math:`\mu` is 0. Because of the independence, the two sums
+  :math:`\sum \mu f` and :math:`\sum \mu g` can take any two values, also a positive and a negative
+  one. With rational counts, they come arbitrarily close to any two values. Multiplied by their
+  common denominator, rational counts are whole numbers of instances.
 
 The search pairs each instance of A with an instance of B. The two ranks of a pair form a *gap*: a
 gap of A if A has the better rank, otherwise a gap of B. The length of a gap in f (or g) is the
@@ -87,16 +87,18 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
     Returns
     -------
     Two rank sets named ``"A"`` and ``"B"`` with equally many instances of one relevant item, as few
-    as are found. If two instances suffice, they are the clearest such pair: the smaller of the
-    exact and the sampled difference, each as a share of its largest value, is maximal. Differences
-    up to 1e-11 are ties. None if there is no such pair: for AUC under a uniform scheme, if all
-    negatives are drawn, or for Recall or Precision with k > m.
+    as are found. If two instances suffice, the sets are those whose order is reversed most clearly:
+    divide the exact and the sampled difference each by its largest possible value; the smaller of
+    the two quotients is maximal (within 0.1 %). Differences up to 1e-11 are ties. The result is
+    None if there are no such sets: for AUC under a uniform scheme, if all negatives are drawn, or
+    for Recall or Precision with k > m.
 
     Notes
     -----
-    One instance never suffices, and two nearly always do. Up to 128 candidates every rank is tried;
-    for more, the first 64, ranks around the cutoff, and logarithmically spaced ranks up to n. If
-    two instances do not suffice, only repetitions of two pairs of ranks are searched.
+    One instance never suffices, and two nearly always do. Every rank is tried up to 128 candidates.
+    With more candidates, the ranks 1 to 64, ranks around the cutoff, and logarithmically spaced
+    ranks up to n are tried. If two instances do not suffice, only sets with two different ranks,
+    each of them repeated, are tried.
 
     Examples
     --------
@@ -117,9 +119,9 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
         # _VISIBLE), it never reverses the exact order.
         return None
     high, low = np.triu_indices(len(ranks), 1)
-    # Sort the pairs of ranks by the distance of the two ranks. Among pairs with equal differences
-    # in f and in g (up to rounding), that with the closest ranks is then taken if A has the better
-    # rank, and that with the most distant ranks if B has the better rank.
+    # Sort the pairs of ranks by the distance of the two ranks. Of several pairs with equal
+    # differences in f and in g (up to rounding), ``front`` keeps the first. This is the pair with
+    # the closest ranks if A has the better rank, and with the most distant ranks if B has it.
     width = np.argsort(low - high, kind="stable")
     high, low = high[width], low[width]
     g = np.round(g, 14)
@@ -148,20 +150,20 @@ def _candidates(metric: Metric, n: int) -> Ints:
 def _clearest(
     ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float]
 ) -> tuple[_Copies, _Copies] | None:
-    """Return a gap of A and a gap of B that have opposite orders by exact and sampled metric.
+    """Return a gap of A, longer by the exact metric, and a gap of B, longer by the sampled metric.
 
     A gap is a pair of an instance of A and an instance of B; it is a gap of the system with the
-    better rank. Its length is the difference of the two metrics. The gap of A is longer by the
-    exact metric, that of B by the sampled metric. Of all such pairs of gaps, take the pair that
-    maximises the smaller of the two differences in length, each as a share of its range in
-    ``ranges``. Return None if there is no such pair.
+    better rank. Its length is the difference of the metrics of its two instances. The lengths of
+    the two gaps differ by the exact and by the sampled metric; divide each of these differences by
+    the range of the metric in ``ranges``. Of all suitable pairs of gaps, return that in which the
+    smaller quotient is maximal, or None if there is no suitable pair.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
     best = np.maximum.accumulate(behind.sampled[order])
 
     def reaches(share: float) -> NDArray[np.bool_]:
-        """Return for each gap of A whether some gap of B has the opposite order.
+        """Return for each gap of A whether some gap of B reverses the order of the two lengths.
 
         A gap is a pair of instances, and its length is the difference of their metrics. The gap of
         B must be shorter by the exact metric and longer by the sampled metric, both times by at
@@ -177,8 +179,8 @@ def _clearest(
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
-    # Among the pairs (gap of A, gap of B) that reach nearly the largest share, take a pair whose
-    # gap of A has the smallest difference of sampled metrics.
+    # ``low`` is now nearly the largest share that a pair (gap of A, gap of B) reaches. Of the pairs
+    # that reach it, take one whose gap of A has the smallest difference of sampled metrics.
     low *= 1 - 1e-3
     able = np.flatnonzero(reaches(low))
     i = int(able[np.argmin(ahead.sampled[able])])
@@ -193,16 +195,17 @@ def _clearest(
 def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
     """Return the fewest copies of a gap of A and of a gap of B that give opposite orders, or None.
 
-    A gap is a pair of an instance of A and an instance of B. Its length is F by the exact metric
-    and G by the sampled metric for the gap of A, and F' and G' for the gap of B. With p copies of
-    the gap of A and q copies of the gap of B, the exact and the sampled means differ by
-    at least v = 1e-11 if p F - q F' and q G' - p G are at least (p + q) v, that is, if q / p lies
+    A gap is a pair of an instance of A and an instance of B. The gap of A has the length F by the
+    exact metric and G by the sampled metric; the gap of B has the lengths F' and G'. Take p copies
+    of the gap of A and q copies of the gap of B. The exact and the sampled means then differ by at
+    least v = 1e-11 if p F - q F' and q G' - p G are at least (p + q) v. This is so if q / p lies
     between (G + v) / (G' - v) and (F - v) / (F' + v). The simplest fraction in between has the
     smallest p and q.
     """
     v = _VISIBLE
     ahead, behind = ahead[ahead.exact > v], behind[behind.sampled > v]
-    # Prefer gaps that move the two bounds of q / p apart: wider bounds contain simpler fractions.
+    # Prefer gaps for which the two bounds of the fraction q / p (see the docstring) are far apart,
+    # because simpler fractions lie between bounds that are far apart.
     ahead = ahead[np.argsort((ahead.sampled + v) / (ahead.exact - v))[:_PAIRED]]
     behind = behind[np.argsort((behind.exact + v) / (behind.sampled - v))[:_PAIRED]]
     i, j = (x.ravel() for x in np.mgrid[: len(ahead.exact), : len(behind.exact)])

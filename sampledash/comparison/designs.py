@@ -60,15 +60,15 @@ from sampledash.types import Complex, Floats, Progress
 
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
 FULL, STOPPED = "full ranking of fewer instances", "stop when decided"
-# In the sum over the number of drawn instances whose difference is not 0 (``_surplus_chance``),
-# numbers with a smaller probability than this are left out.
+# ``_surplus_chance`` sums over the number of drawn instances whose difference is not 0. It leaves
+# out numbers with a smaller probability than this.
 _NOTHING = 1e-13
 _SUBSETS = 20_000  # all possible samples of instances are enumerated if there are at most this many
 # The normal distribution is used if more than this many instances are drawn, and more than this
 # many instances are not drawn.
 _MOST = 2_500
 # If the differences of two systems on single instances have at most this many distinct absolute
-# values, a unit is searched of which all differences are multiples.
+# values, a unit of which all differences are multiples is looked for.
 _SIZES = 30
 # ``_waves_of_subset`` adds power sums times factors. A power sum is left out if its factor times
 # the number of instances is at most this.
@@ -104,8 +104,8 @@ def designs(
     sets
         True ranks, one rank set per system.
     budget
-        Number of scored candidates per instance and system: the sampled negatives, or, if fewer
-        instances are evaluated, the average over all instances.
+        Number of scored candidates per instance and system. If only some instances are evaluated,
+        it is the average over all instances, evaluated or not.
     corrections
         Corrections of the sampled ranks; each is a separate design.
     proxies
@@ -219,7 +219,7 @@ def designs(
 
 
 class _Sample:
-    """Exact metrics of all instances; systems of a group have the same instances, in one order.
+    """Exact metrics of all instances; a group of systems has the same instances, in the same order.
 
     The attributes are maps from the number of a system: ``group`` is the number of its group,
     ``values`` the exact metrics of its instances, ``counts`` the numbers of equal instances,
@@ -237,8 +237,8 @@ class _Sample:
                 self.group[i], self.counts[i] = number, first.count
                 self.values[i] = instance_values(metric, sets[i], protocol.ties)[at]
                 self.weights[i] = weight / np.average(weight, weights=first.count)
-                # A weighted mean is a ratio of two sums. To first order, its error is the mean of
-                # ``off`` over the drawn instances.
+                # A weighted mean is a ratio of two sums. In linear approximation, its error is the
+                # mean of ``off`` over the drawn instances.
                 self.off[i] = (self.values[i] - self.mean[i]) * self.weights[i]
 
     def _error(self, off: Floats, counts: Floats, share: float) -> float:
@@ -261,7 +261,10 @@ class _Sample:
         return self._error(self.off[i], self.counts[i], share)
 
     def chance(self, i: int, j: int, share: float) -> float:
-        """Return P(mean of i > mean of j); systems of a group share the drawn instances."""
+        """Return P(mean of i > mean of j) if a ``share`` of the instances is drawn.
+
+        If systems i and j have the same instances, the drawn instances are the same for both.
+        """
         difference = float(self.mean[i] - self.mean[j])
         if self.group[i] == self.group[j]:
             error = self._error(self.off[i] - self.off[j], self.counts[i], share)
@@ -284,10 +287,10 @@ def _chance_of_subsets(
 
     A ``share`` of the instances is drawn. If both systems have the same instances, one subset is
     drawn for both, and the difference is the mean of the paired differences over this subset.
-    Otherwise a subset is drawn for each system, and the difference is the sum of two means, of
-    which that of the second system has the opposite sign. ``gains`` holds, for each of these means,
-    the values and the number of instances with each value. The difference has the expected value
-    ``difference``, and the standard deviation ``error``.
+    Otherwise a subset is drawn for each system, and the difference is the sum of two means: that of
+    the first system, and that of the second system's values with the opposite sign. ``gains``
+    holds, for this mean or these two means, the values and the number of instances with each value.
+    The difference has the expected value ``difference`` and the standard deviation ``error``.
     """
     means, shift, step = [], 0.0, 0.0
     for values, counts in gains:
@@ -331,7 +334,7 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
     """
 
     def weights(n: int) -> Floats:
-        """Return the non-negligible factors of the power sums in the recursion for φ_n."""
+        """Return the non-negligible factors of the power sums in step n of the recursion."""
         places = np.arange(1, n + 1)
         factors = np.cumprod(np.r_[1.0, n - places[:-1]] / (total - n + places))
         return factors[factors * total > _WEIGHTLESS]

@@ -122,7 +122,7 @@ def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Pr
 def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
     """Return what each item adds to the exact metric, averaged over the orders of tied items.
 
-    The values are not multiplied by ``metric.scales``.
+    The values are not yet multiplied by ``metric.scales``, such as 1 / (number of relevant items).
     """
     atoms = as_ranked_by(metric, atoms)
     values = np.empty(len(atoms))
@@ -143,7 +143,7 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
 
 
 def _range_mean(metric: Metric, above: Ints, tied: Ints, position: int) -> Floats:
-    """Return each item's metric, averaged over the ranks that it can have among its tied items."""
+    """Return each item's metric, averaged over the ranks that it has in random orders of ties."""
     top = int((above + tied).max())
     if top < _TABLE:
         table = np.r_[0.0, np.cumsum(metric.of_above(np.arange(top + 1), 1, position))]
@@ -216,7 +216,7 @@ class MeansOverM:
         atoms = [merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
         sizes = np.unique(np.concatenate([np.flatnonzero(np.bincount(x.relevant)) for x in atoms]))
         # Metrics share histograms, and a :class:`_Pass`, if they rank a relevant item among the
-        # same items and have the same ``scale`` for every number of relevant items.
+        # same items and have the same factor ``metric.scales`` for each number of relevant items.
         groups: dict[tuple[object, ...], list[int]] = {}
         for i, metric in enumerate(metrics):
             key = metric.of_others, *metric.scales(sizes).tolist()
@@ -239,9 +239,9 @@ class MeansOverM:
 
 @dataclass(frozen=True)
 class _Lane:
-    """A group of relevant items: those of one system at one position, with weights in the mean.
+    """The relevant items of one system at one position, each with its weight in the mean.
 
-    The position of a relevant item is that among the relevant items of its instance (1: the best).
+    A relevant item at position j is the j-th best relevant item of its instance.
     """
 
     system: int
@@ -266,9 +266,9 @@ class _Pass:
         #: For each m, tuples (row, items): ``lanes[row].atoms[items]`` are the relevant items of
         #: histogram ``row`` that have exactly m negatives.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
-        #: For each histogram, about its relevant items that have at most m_max negatives: their
-        #: numbers of negatives, sorted, and the cumulative sums of their exact values. These sums
-        #: give what all items with fewer than m negatives add to the means at m.
+        #: For each histogram, two arrays about the relevant items with at most m_max negatives: the
+        #: sorted numbers of negatives, and the cumulative sums of the items' exact values. An entry
+        #: of the sums is what all items with fewer than m negatives add to the means at m.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)
@@ -283,16 +283,17 @@ class _Pass:
                 self.lanes.append(lane)
         top = m_max
         if protocol.design.distinct:
-            # For m above the largest number of negatives, all values are exact: no histogram is
-            # needed.
+            # For m above the largest number of negatives, all negatives are drawn and all values
+            # are exact: no histogram is needed.
             top = min(top, max(int(lane.atoms.negatives.max()) for lane in self.lanes))
         first = _histograms(self.parts, m_max, protocol)[:, : top + 1]
         for row, members in self.arrivals.get(top, ()):
             self._arrive(first[row], row, members)
         self.kept = {top: first}
-        # For the j-th best relevant items: the rows of their histograms, and the metrics' values
-        # for 0, 1, ... sampled negatives above, if these values do not depend on m. The values of
-        # the metrics in ``moving`` (AUC, ATOP, TOPK) and all corrected values depend on m.
+        # For each j, two arrays about the j-th best relevant items: the rows of their histograms,
+        # and the metrics' values for 0, 1, ... sampled negatives above. Only values that do not
+        # depend on m can be used. The values of the metrics in ``moving`` (AUC, ATOP, TOPK) and all
+        # corrected values depend on m.
         self.static = list[tuple[Ints | slice, Floats]]()
         positions = np.array([lane.position for lane in self.lanes])
         for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():
@@ -334,7 +335,7 @@ class _Pass:
             histogram += np.bincount(count, np.repeat(weight / size, size), len(histogram))
 
     def at(self, wanted: Ints, report: Progress) -> Floats:
-        """Return the expected sampled means at the m in ``wanted``, which increase.
+        """Return the expected sampled means at each m in ``wanted``, an increasing array.
 
         The result has the shape (len(wanted), systems, metrics).
         """

@@ -1,7 +1,7 @@
 """Order of systems by the exact metric, and by the expected sampled metric at many m.
 
 m is the number of sampled negatives. A flip is an m at which the expected order of two systems is
-the opposite of their last strict order before it.
+the opposite of their order at the previous m. An m at which they are tied is skipped.
 """
 
 from collections.abc import Sequence
@@ -90,7 +90,7 @@ class Orders:
     def right_from(self, better: int, worse: int, metric: int) -> int | None:
         """Return the smallest m from which on the better system stays ahead.
 
-        Return None if it is not ahead at the largest m.
+        Return None if the better system is not ahead at the largest m.
         """
         return int(self.all_right_from(np.array([better]), np.array([worse]), metric)[0]) or None
 
@@ -108,7 +108,7 @@ class Orders:
 
 
 def quick_ladder(m_max: int, most: int = QUICK_MOST) -> list[int]:
-    """Return at most ``most`` values of m up to 1,000, if the evaluation of each m takes long.
+    """Return at most ``most`` values of m up to 1,000, for evaluations that take long at each m.
 
     Examples
     --------
@@ -135,10 +135,11 @@ def orders(
 ) -> Orders:
     """Return the expected means of all systems at many m, which determine the order of all pairs.
 
-    Uncorrected values and rank estimates are evaluated at every m. If each m needs its own
-    computation (a fitted correction, or a varying number of distinct negatives), every m up to 400
-    is evaluated, and larger m on a logarithmic grid; ``m_values`` replaces these m. Where an order
-    changes between two evaluated m, bisection finds the m of the change.
+    By default, every m up to ``m_max`` is evaluated. Some corrections and sampling schemes need a
+    separate computation for each m, such as a fit. For these, every m up to 400 and a logarithmic
+    grid of larger m are evaluated. Corrections, and these schemes, are evaluated at ``m_values``
+    instead, if given. Where an order changes between two evaluated m, bisection finds the m of the
+    change.
     """
     if m_values is not None and (protocol.correction.by_rank or protocol.anew):
         values = np.unique(np.asarray(m_values, dtype=np.int64))
@@ -197,7 +198,7 @@ def true_pairs(exact: Floats) -> list[tuple[int, int, int]]:
 def pair_table(
     sets: Sequence[RankSet], pairs: Sequence[tuple[int, int, int]], **columns: Sequence[Any]
 ) -> pd.DataFrame:
-    """Return a table of pairs: ``better``, ``worse`` and the columns; integers may be <NA>."""
+    """Return a table of the names of each pair, ``better`` and ``worse``, and ``columns``."""
     names = np.array([ranks.system for ranks in sets], dtype=object)
     better, worse, _ = np.array(pairs).T
     table = pd.DataFrame({"better": names[better], "worse": names[worse]}, dtype=object)

@@ -13,8 +13,8 @@ distribution of s and t, and thereby of the two sampled values of the instance.
 
 Tied items have independent random orders under the two systems. Of the items that are tied with the
 relevant item, u come above it, where u = 0, 1, ... have equal chances. A Gauss rule approximates
-the mean over u. Given u for each system, o is replaced by its mean, which changed no chance by more
-than 0.0005 in 80 random pairs, but with up to seven candidates by up to 0.03.
+the mean over u. Given u for each system, o is replaced by its mean. This changed no chance by more
+than 0.0005 in 80 random pairs; with at most seven candidates, it changed chances by up to 0.03.
 """
 
 from __future__ import annotations
@@ -41,9 +41,11 @@ from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Complex, Floats, Ints
 
-_NOTHING = 1e-14  # smaller probabilities are left out of a distribution of two sampled counts
-STRAIGHT = 1e-14  # values are linear in the sampled count if their steps differ by at most this
-_NODES = 8  # smallest number of nodes of the Gauss rule over the number of tied items above
+_NOTHING = 1e-14  # smaller probabilities of numbers of drawn items above are left out
+# The values for 0, 1, ... drawn items above are a linear function of this number if their steps
+# differ by at most this.
+STRAIGHT = 1e-14
+_NODES = 8  # smallest number of nodes of the Gauss rule for the mean over random orders of ties
 _SKEWNESS = 2.0  # assumed largest skewness of the difference of two systems on an instance
 # From 30 instances on, the difference of two mean metrics is taken as normal if the difference on
 # an instance can have more values than this.
@@ -56,7 +58,7 @@ MISFIT = (
     "the overlap of systems {!r} and {!r} does not fit their ranks: make it by sampledash.overlaps "
     "from the scores that were ranked"
 )
-_SMALL = 1e-9  # number of items in place of 0, so that no share is 0 / 0
+_SMALL = 1e-9  # this number of items is used instead of 0, so that no share of items is 0 / 0
 # For each rule for ties, a matrix that moves items from above, tied and below (columns) to above,
 # tied and below (rows): in the optimistic rule, for example, tied items count as below.
 _READ = {
@@ -94,7 +96,7 @@ class Overlap:
 
     @classmethod
     def between(cls, first: RankSet, second: RankSet) -> Overlap:
-        """Return the overlap of two systems from ``first.overlaps``, which names ``second``."""
+        """Return the overlap of two systems that ``first.overlaps`` holds for ``second``."""
         pair = first.system, second.system
         at = -np.ones(1)
         if second.max_relevant == 1:
@@ -133,9 +135,11 @@ def cells_of(
 ) -> Ints:
     """Return the array ``cells`` of an :class:`Overlap`: (rows, 3, 3).
 
-    Irrelevant items are above or tied in both rankings (``inner``, (rows, 2, 2)), above or tied
-    under the ``first`` and under the ``second`` system, (rows, 2) each; in all, there are
-    ``negatives``. Raise ValueError if these numbers contradict each other.
+    The arguments are numbers of irrelevant items. ``inner``, (rows, 2, 2), counts those that are
+    above or tied (second axis) under the first system, and above or tied (third axis) under the
+    second system. ``first`` and ``second``, (rows, 2), count the items above and the items tied
+    under one system. ``negatives`` counts all irrelevant items. Raise ValueError if these numbers
+    contradict each other.
     """
     cells = np.zeros((len(inner), 3, 3), dtype=np.int64)
     cells[:, :2, :2] = inner
@@ -156,10 +160,11 @@ def bounds_if_known(
 ) -> tuple[float, float]:
     """Return bounds on P(mean of ``first`` > mean of ``second``) if negatives are shared.
 
-    The two bounds are equal if the distribution of the difference can be computed: if instances
-    have one relevant item, or items only hit or miss. Otherwise the difference is taken as normal,
-    and the bounds allow for its skewness; below 30 instances they are (0, 1). ``items`` and
-    ``there`` are the relevant items of the two systems, in the same order of instances.
+    The two bounds are equal if the distribution of the difference of the means can be computed: if
+    instances have one relevant item, or items only hit or miss. Otherwise the difference is taken
+    as normal, and the bounds allow for its skewness; below 30 instances the bounds are 0 and 1.
+    ``items`` and ``there`` are the relevant items of the first and of the second system, in the
+    same order of instances.
     """
     run, back, few = first.run, np.argsort(first.order), first.size < FEW
     metric, m, protocol, runs = run.metric, run.m, run.protocol, (run, second.run)
@@ -256,11 +261,12 @@ def covariance_of_counts(
 
 
 def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) -> list[Floats]:
-    """Return E[f(s) g(t)], (rows, f, g), E[f(s)], (rows, f, 1), and E[g(t)], (rows, 1, g).
+    """Return the expected values E[f(s) g(t)], E[f(s)] and E[g(t)] for each row of ``cells``.
 
     The numbers of drawn items above the relevant item are s under the first system, and t under the
     second. ``first`` and ``second`` hold the values of several functions f of s, and of several
-    functions g of t, at 0..m: (m + 1, functions).
+    functions g of t, at 0..m: (m + 1, functions). The results have the shapes (rows, f, g), (rows,
+    f, 1) and (rows, 1, g).
     """
     owner, weight, a, b, both = _orders(cells, m)
     total, sizes = cells.sum(axis=(1, 2))[owner], (first.shape[1], second.shape[1])
@@ -308,7 +314,7 @@ def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
         where = np.full(len(x) * len(y), row)
         nodes.append([where, np.outer(p, q).ravel(), np.repeat(x, len(y)), np.tile(y, len(x))])
     where, weight, x, y = (np.concatenate(column) for column in zip(*nodes, strict=True))
-    # The shares of the tied items that are above, under each system.
+    # For each system, the share of the tied items that come above the relevant item.
     x, y = (z / np.maximum(k, 1) for z, k in zip((x, y), tied[where].T, strict=True))
     left, right = (np.array([np.ones_like(z), z, np.zeros_like(z)]) for z in (x, y))
     a, b = (
@@ -327,8 +333,8 @@ def _nodes(tied: int, size: int) -> tuple[Floats, Floats]:
 def _inverted(joint: Floats, differences: Floats, step: Floats) -> float:
     """Return P(sum of the differences of all instances > 0) by Fourier inversion.
 
-    For each instance and each pair of sampled values, one of each system, ``joint`` holds the
-    probability of the pair, and ``differences`` its weighted difference.
+    Each instance has a sampled value of each system. For each instance and each pair of these two
+    values, ``joint`` holds the probability, and ``differences`` the weighted difference.
     """
     size = len(joint)
     values, place = np.unique(np.round(differences, 15), return_inverse=True)

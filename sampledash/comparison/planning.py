@@ -79,9 +79,9 @@ def negatives_needed(
     interpolated between m that are 20 % apart) and the variance, interpolated between m that differ
     by a factor of 2 (for TOPK or corrections, by 20 %). Below 300 instances, the chance is computed
     in full at every larger m if m_max times the number of pairs is at most 400. Below 30 instances,
-    where the normal approximation fails, the chance is always computed in full at some larger m:
-    about 100 values if the returned m is small, fewer if it is large, if there are several pairs,
-    or if runs are simulated.
+    the normal approximation fails, so the chance is always computed in full at some larger m. These
+    are about 100 values of m, or fewer if the returned m is large, if there are several pairs, or
+    if runs are simulated.
 
     The chance is about the draw of the negatives only. For the choice of the instances, see
     :func:`~sampledash.probability_if_redrawn`.
@@ -110,9 +110,9 @@ def instances_needed(
     """Return how many instances a run needs to show the true order with a given probability.
 
     The parameters are those of :func:`negatives_needed`, and ``m``, the sampled negatives per
-    instance. With ``redraw="negatives"``, each given instance keeps its share of all instances, and
-    only the negatives are random, as in :func:`~sampledash.probability_of_order`. With ``"both"``,
-    instances are also drawn at random from the given instances, as in
+    instance. With ``redraw="negatives"``, the ranks have the same proportions as in the given
+    instances, and only the negatives are random, as in :func:`~sampledash.probability_of_order`.
+    With ``"both"``, instances are also drawn at random from the given instances, as in
     :func:`~sampledash.probability_if_redrawn`.
 
     Returns
@@ -181,7 +181,10 @@ def _instances(difference: float, variance: float, step: float, probability: flo
 
 @dataclass(eq=False)
 class _Search:
-    """Search for the m that a run needs; means and variances are computed once for all pairs."""
+    """Search for the m that a run needs to show each pair's true order.
+
+    Means and variances are computed once for all pairs.
+    """
 
     metric: Metric
     sets: Sequence[RankSet]
@@ -206,7 +209,7 @@ class _Search:
 
     @cached_property
     def runs(self) -> list[Run]:
-        """One run of each system at m = 1, for properties that do not depend on m."""
+        """A run of each system at m = 1; only properties that do not depend on m are used."""
         return [Run(self.metric, ranks, 1, self.protocol) for ranks in self.sets]
 
     def _evaluate(self, m: int, pairs: Iterable[tuple[int, int]]) -> None:
@@ -245,9 +248,9 @@ class _Search:
     def surely_from(self, i: int, j: int) -> int:
         """Return an m from which on :meth:`shown` holds for i and j, by a bound on the variance.
 
-        Return ``top`` + 1 if there is no such m. A value in 0..1 with mean e has a variance of at
-        most e (1 - e). This bound is concave, so its mean over the instances is at most its value
-        at the mean of e.
+        Return ``top`` + 1 if there is no such m. A sampled value in 0..1 with expected value e has
+        a variance of at most e (1 - e). This bound is a concave function of e, so its mean over the
+        instances is at most its value at the mean of e.
         """
         if self.every is None or self._few(i, j):
             return self.top + 1
@@ -309,8 +312,8 @@ class _Search:
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
         """Return ``start`` if :meth:`shown` holds for i and j at all checked m above ``start``.
 
-        Otherwise, return the m after the last checked m at which it does not hold. The number of
-        checks is limited in proportion to ``share``.
+        Otherwise, return the m after the last checked m at which it does not hold. ``share`` is the
+        share of the time for checks that this pair gets; if infinite, all larger m are checked.
         """
         exact = self.metric.on_lattice or (self.runs[i].is_sum and self.runs[j].is_sum)
         budget = share * (_CHECKED if exact else _SIMULATED)

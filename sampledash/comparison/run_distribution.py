@@ -95,16 +95,16 @@ class Run:
     ranks: RankSet
     m: int
     protocol: Protocol
-    #: Expected sampled value of each distinct relevant item, not multiplied by ``metric.scale``;
-    #: None if it has not been computed.
+    #: Expected sampled value of each distinct relevant item, or None if it has not been computed.
+    #: It is not multiplied by ``metric.scale``, such as 1 / (number of relevant items).
     means: Floats | None = None
 
     @cached_property
     def atoms(self) -> RankCounts:
         """Distinct relevant items, each with the number of its occurrences.
 
-        For TOPK and ATOP, each relevant item is an instance of its own: these metrics rank it among
-        all other items, the relevant items included.
+        For TOPK and ATOP, each relevant item is a separate instance, because these metrics rank it
+        among all other items, including the other relevant items.
         """
         return as_ranked_by(self.metric, self.ranks.counted(self.protocol.ties))
 
@@ -118,7 +118,7 @@ class Run:
     def vector(self) -> Floats:
         """Value of the best relevant item, for 0..m sampled negatives above it: (m + 1,).
 
-        The value, possibly corrected, is not yet multiplied by the item's entry in ``weights``.
+        The value may be corrected. It is not yet multiplied by the item's entry in ``weights``.
         """
         return self.protocol.vector(self.metric, self.atoms, self.m, 1)
 
@@ -192,9 +192,10 @@ class Run:
 
     @cached_property
     def has_lump(self) -> bool:
-        """Whether the sampled values that a relevant item can have include a gap.
+        """Whether the sampled values that a relevant item can have leave a wide gap.
 
-        The gap must be nearly as wide as the range of the values. ``chance.by_lumps`` needs it.
+        The gap must be nearly as wide as the range of the values, because ``chance.by_lumps`` needs
+        small values and much larger values.
         """
         jumps = np.diff(np.unique(self.vector))
         return bool(len(jumps)) and bool(jumps.sum() <= (1 + 2 * TOP) * jumps.max())
@@ -238,7 +239,7 @@ class Run:
 
     @cached_property
     def hits(self) -> list[Hits] | None:
-        """Distributions of the numbers of hits of instances, by their number of relevant items.
+        """Distributions of instances' numbers of hits; an entry for each number of relevant items.
 
         None if relevant items do not simply hit or miss (:meth:`_levels`), or if counts are
         fractions.
@@ -275,9 +276,8 @@ class Run:
     def _levels(self, last: int) -> tuple[Floats, Floats] | None:
         """Return the value of a miss, and how much more a hit is worth, for positions 1..``last``.
 
-        A position is the place of a relevant item among those of its instance, 1 for the best.
-        Return None if an item can have a third value, or can hit although a better relevant item of
-        its instance misses.
+        Position j is that of the j-th best relevant item of an instance. Return None if an item can
+        have a third value, or can hit although a better relevant item of its instance misses.
         """
         vectors = self._vectors(range(1, last + 1))
         if self.metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
@@ -412,8 +412,8 @@ def law_of_mean(run: Run, stream: int = 0) -> Law | None:
 def exact_laws(runs: Sequence[Run], stream: int, *, simulate: bool = False) -> list[Law | None]:
     """Return the distribution of each run's mean, or None where this would take too long.
 
-    The runs are of one system, and each is evaluated by another metric. With ``simulate``, means
-    that are no sums are simulated however long this takes.
+    The runs are of one system, each with a different metric. With ``simulate``, means that are not
+    sums of independent terms are simulated, however long this takes.
     """
     ranks, protocol = runs[0].ranks, runs[0].protocol
     laws = [run.law_of_hits() for run in runs]
@@ -498,8 +498,8 @@ def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None
     """Return the largest unit of which all ``worths`` are multiples, and the multiples.
 
     An entry of ``worths`` is an array of equal numbers, such as the gains of one more hit. Return
-    None if the numbers of an entry differ, if only some entries are above 0, or if there is no unit
-    of which all entries are simple multiples.
+    None if the numbers within an entry differ, if only some entries are above 0, or if the ratio of
+    an entry to the first entry is no fraction with a denominator up to 10,000.
     """
     ends = np.array([[worth.min(), worth.max()] for worth in worths])
     if np.any(np.ptp(ends, axis=1) > 1e-12 * ends.max()) or (ends.min() <= 0 < ends.max()):
@@ -565,8 +565,8 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
 def item_waves(laws: Iterable[ValueLaws], frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
     """Yield the characteristic functions of items' values, for some items at a time.
 
-    ``laws`` is the result of :meth:`Run.value_laws`. The indices of some items are yielded with
-    the characteristic functions of their values, (items, frequencies).
+    ``laws`` is the result of :meth:`Run.value_laws`. Each yielded tuple holds the indices of some
+    items, and the characteristic functions of their values, (items, frequencies).
     """
     known, waves = None, np.empty(0)
     for some, values, p in laws:

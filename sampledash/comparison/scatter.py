@@ -28,7 +28,7 @@ from sampledash.sampling import moments, pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints, blocks
 
-CHUNK = 1 << 19  # number of entries of conditional means in memory at a time
+CHUNK = 1 << 19  # number of entries of ``conditional_means`` in memory at a time
 _LEAST = np.finfo(float).tiny
 
 
@@ -86,7 +86,7 @@ def moments_of_means(
 def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
     """Return the variance of each relevant item's exact metric over random orders of tied items.
 
-    The values are not multiplied by ``metric.scales``.
+    The metric is not multiplied by ``metric.scales``, such as 1 / (number of relevant items).
     """
     atoms = as_ranked_by(metric, atoms)
     values = np.zeros(len(atoms))
@@ -123,7 +123,7 @@ def atom_moments(
 ) -> tuple[Floats, Floats]:
     """Return mean and variance of each relevant item's sampled value: (metrics, items) each.
 
-    The values are not multiplied by ``metric.scales``.
+    The values are not multiplied by ``metric.scales``, such as 1 / (number of relevant items).
     """
     means, variances = np.zeros((2, len(metrics), len(atoms)))
     full = protocol.design.distinct & (atoms.negatives < m)
@@ -149,8 +149,9 @@ def pair_covariances(
 ) -> Floats:
     """Return the sum of the covariances of all pairs of relevant items of each instance.
 
-    A covariance is that of the items' contributions to a metric, which are not multiplied by
-    ``metric.scales``. The sum is 0 if all negatives are drawn. Shape (instances, metrics).
+    A covariance is that of the items' contributions to a metric. They are not multiplied by
+    ``metric.scales``, such as 1 / (number of relevant items). The sum is 0 if all negatives are
+    drawn. The result has the shape (instances, metrics).
     """
     rows, atoms = ranks.rows(protocol.ties), ranks.counted(protocol.ties)
     starts = np.flatnonzero(rows.position == 1)
@@ -207,8 +208,8 @@ def _tied_means(
     """Return each relevant item's expected value for t = 0..m: (items, m + 1, metrics).
 
     An item with s drawn negatives above it has the value ``vector[s]``. Without ``beyond``, t
-    negatives are drawn, from those that ``atoms`` counts. With ``beyond``, m negatives are drawn:
-    t of them are all above the item, and m - t are from those that ``atoms`` counts.
+    negatives are drawn from those that ``atoms`` counts. With ``beyond``, m negatives are drawn: t
+    negatives that are surely above the item, and m - t from those that ``atoms`` counts.
     """
     law = np.zeros((len(atoms), m + 1))
     result = np.zeros((len(atoms), *vector.shape))
@@ -236,8 +237,8 @@ def conditional_means(
 
     ``inner`` and ``outer`` are the sizes (or weights) of the subsets and of the sets. ``values``
     has shape (pairs, width, c), for s = 0..width - 1. The result has shape (pairs, top, c), for
-    t = 0..top - 1; ``top`` is width by default. Each draw updates the distribution of s: the next
-    item is in the subset with the probability of the subset's share of the items left.
+    t = 0..top - 1; ``top`` is width by default. Each draw updates the distribution of s: the
+    probability that the next item is in the subset is the subset's share of the remaining items.
     """
     width = values.shape[1]
     top = top or width

@@ -46,7 +46,8 @@ from sampledash.rank_sets import RankSet
 from sampledash.sampling import pmf
 from sampledash.types import Floats, Ints
 
-# Four standard errors of the difference of two shares of 20,000 simulated runs.
+# Bounds from simulated runs are widened by this: four standard errors of the difference of two
+# shares of 20,000 runs.
 _ERROR = 0.02
 # A sampled count is the number of sampled negatives above a relevant item.
 _NOTHING = 1e-20  # sampled counts with a smaller probability are left out of a covariance
@@ -68,8 +69,8 @@ def probability_if_shared(
     """Return bounds on the chance of the true order if both systems rank the same negatives.
 
     The parameters are those of :func:`~sampledash.probability_of_order`, and ``overlaps`` of pairs
-    of systems, made by :func:`~sampledash.overlaps`. Pairs without an entry there have the overlap
-    that is held by their rank sets, if any.
+    of systems, made by :func:`~sampledash.overlaps`. For a pair that is not in ``overlaps``, the
+    overlap that its rank sets hold is used, if any.
 
     Returns
     -------
@@ -87,8 +88,9 @@ def probability_if_shared(
     Ranks determine the distribution of each system, but not the dependence between two systems, for
     which the ranked lists would be needed. Shared negatives usually help, because a draw tends to
     affect both systems alike. ``high`` is the chance if, for each relevant item, the negatives
-    above under one system include those above under the other. ``low`` is the chance if these sets
-    overlap as little as possible. (If the sampled order is wrong, it is the other way round.)
+    above under one system include those above under the other. ``low`` is the chance if these two
+    sets of negatives overlap as little as possible. (If the sampled order is wrong, ``low`` and
+    ``high`` are exchanged.)
 
     From 30 instances on, the difference of the means is taken as normal, with the variance that it
     has in each of these two cases. The variance is exact if there are no ties and values decrease
@@ -127,8 +129,9 @@ def _by_pair(
 ) -> dict[frozenset[str], Overlap]:
     """Return a map from the names of two systems to their overlap.
 
-    Raise ValueError if a system of an overlap is not in ``sets``, or if negatives are not drawn
-    uniformly. Overlaps that the rank sets hold are then left out.
+    Overlaps in ``overlaps`` replace those that the rank sets hold. If negatives are not drawn
+    uniformly, the overlaps of the rank sets are left out. Raise ValueError if ``overlaps`` is then
+    not empty, or if it names a system that is not in ``sets``.
     """
     known: dict[frozenset[str], Overlap] = {}
     for first, second in permutations(sets, 2):
@@ -162,8 +165,8 @@ def _bounds(
     back = np.argsort(first.order)
     weight = (first.weights * shares)[back] / shares.sum() ** 2
     apart = (first.variance + second.variance)[back]
-    # Cauchy-Schwarz: upper bounds on the absolute covariance of the two systems' values of each
-    # instance.
+    # Upper bounds on the absolute covariance of the two systems' values of each instance, by the
+    # inequality of Cauchy-Schwarz.
     limit = np.sqrt(first.variance * second.variance)[back]
     matters = np.ones(len(weight), dtype=bool)
     smallest = np.argsort(limit * weight)
@@ -198,8 +201,8 @@ def _any_coupling(
 ) -> tuple[float, float]:
     """Return bounds on P(X > Y) for any dependence of X and Y.
 
-    The bounds use the distributions (Makarov) and the moments of the difference (Cantelli).
-    ``error`` is that of the distributions.
+    The bounds use the distributions (Makarov), and the mean and variance of the difference
+    (Cantelli). ``error`` allows for simulated distributions, whose probabilities are not exact.
     """
     low, high = np.add(makarov(first, second), [-error, error]).tolist()
     slack = difference**2 + variance
@@ -235,8 +238,8 @@ def covariance_bounds(
     """Return bounds on the covariance of two systems' sampled values of each instance.
 
     Instances are in the order of ``first``; those that are not ``wanted`` get 0. A corrected value
-    is the sum of a rising and a falling function of the sampled rank, whose covariances are bounded
-    separately.
+    is the sum of a rising and a falling function of the sampled rank. The covariances of these two
+    functions are bounded separately.
     """
     metric, m, protocol = first.metric, first.m, first.protocol
     protocol.require_fixed(first.ranks.system)
@@ -339,9 +342,9 @@ def nested_covariances(
 
     One set contains the other. For each pair of sets, ``inner``, ``outer`` and ``outside`` are the
     numbers of items (or their sampling weights) in the smaller set, in the larger set, and outside
-    the larger set. ``first`` holds the values of c functions of the number of drawn items in the
-    smaller set, 0..m: (m + 1, c). ``second`` holds d functions of that in the larger set: (m + 1,
-    d).
+    the larger set. ``first`` holds the values of c functions at 0..m drawn items in the smaller
+    set: (m + 1, c). ``second`` holds the values of d functions at 0..m drawn items in the larger
+    set: (m + 1, d).
     """
     if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= STRAIGHT:
         # The functions are linear, as for AUC, so the covariance has a closed form.
@@ -394,9 +397,9 @@ def _coupled(
 ) -> tuple[Floats, Floats]:
     """Return, for each row, the smallest and the largest possible covariance of two sampled values.
 
-    They are the values of the relevant items in the same row of ``left`` and ``right``. The bounds
-    are those of Fréchet and Hoeffding: the covariance is smallest if large values of one item occur
-    together with small values of the other, and largest if they occur together with large values.
+    The two values are those of the relevant items in the same row of ``left`` and ``right``. The
+    bounds are those of Fréchet and Hoeffding: the covariance is smallest if large values of one
+    item occur with small values of the other item, and largest if large values occur together.
     """
     size = m + 1
     laws = []

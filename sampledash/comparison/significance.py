@@ -27,7 +27,7 @@ from sampledash.types import Floats, Ints, Progress
 
 # ``flip_test`` tries all possible swaps if the two systems differ on at most this many instances.
 _ENUMERATED = 20
-_BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
+_BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in about ten milliseconds
 # Equal instances can be drawn together, as a random count. One such count takes about as long as
 # drawing this many single instances.
 _GROUPED = 12
@@ -156,7 +156,7 @@ def interval_of_sample(
     """Return a confidence interval for the mean over ``total`` instances, from a random sample.
 
     The sample has the values ``value + off``, each as often as ``counts`` says; ``value`` is their
-    mean. A value lies in 0..``best``. If ``paired``, it is a difference of two such values.
+    mean. Values lie in 0..``best``, or are differences of two such values if ``paired``.
 
     Before the variance is computed, z^2 artificial instances (z is the normal quantile) are added
     to the sample: half with the value 0, half with ``best``. For paired differences, the values are
@@ -282,9 +282,9 @@ def flip_tests(
 ) -> dict[tuple[int, int], float]:
     """Return the two-sided p-value of the paired randomisation test of each pair.
 
-    Swapping two systems in an instance changes the sign of their difference. So the values of all
-    systems are added with the same random sign per instance. The difference of the sums of two
-    systems is then the sum of their differences after random swaps, for every pair.
+    Swapping two systems in an instance changes the sign of their difference. So a random sign is
+    drawn for each instance, and the values of each system are added with these signs. For every
+    pair, the difference of the two sums is then the sum of the differences after random swaps.
     """
     exact = {pair: flip_test(group, *pair) for pair in combinations(range(len(group.members)), 2)}
     small = group.reduced()
@@ -372,9 +372,10 @@ def swap_test(
     excess = weight * (value - centre)  # its sum over all instances of both systems is 0
 
     def statistic(sums: ArrayLike, share: ArrayLike) -> Floats:
-        """Return the difference of the two systems' means, for given instances of the left system.
+        """Return the difference of the two systems' means for an assignment of instances.
 
-        ``sums`` is the sum of ``excess`` over these instances, and ``share`` their total weight.
+        Over the instances that are assigned to the left system, ``sums`` is the sum of ``excess``,
+        and ``share`` is the total weight.
         """
         x, part = np.asarray(sums, dtype=np.float64), np.asarray(share, dtype=np.float64)
         return np.asarray(x / part + x / (mass - part))
@@ -385,7 +386,8 @@ def swap_test(
         return 1.0
     if total >= _MANY and len(distinct) > _DISTINCT:
         # Variance of the sum of ``excess`` over the instances that a permutation assigns to the
-        # left system (finite population). The total weight varies too, but its mean is used.
+        # left system, drawn without replacement. Their total weight is random too, but its mean is
+        # used.
         spread = float(pooled @ excess**2) * n_left * (total - n_left) / (total * (total - 1))
         scale = statistic(1.0, mass * n_left / total)
         return float(2 * ndtr(-observed / (scale * np.sqrt(spread))))

@@ -23,7 +23,9 @@ from sampledash.types import Complex, Floats, Ints
 # The normal distribution is used if no value of one instance can change a mean by more than this
 # many standard deviations of the difference of the two means.
 _ROUGH = 0.03
-_INSTANCES = 2_000  # with more rows, the distributions of their values may not fit in memory
+# Largest number of rows of a rank set for which the distributions of all instances are computed:
+# those of more rows may not fit in memory.
+_INSTANCES = 2_000
 
 
 def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
@@ -212,9 +214,8 @@ def probability_if_redrawn(
       to 200 relevant items in total; up to 2,000 if one of them can change the difference by more
       than 0.4 of its standard deviation.
     * Otherwise the normal distribution with the mean and variance of the redrawn difference is
-      used. Its error decreases with the square root of the number of instances: it is at most 0.02
-      for 150 instances with 300 relevant items, of which 1 % hit or 1 % miss, and 0.006 for 400
-      instances.
+      used. Its error decreases with the number of instances: it is at most 0.02 for 150 instances
+      with 300 relevant items, of which 1 % hit or 1 % miss, and 0.006 for 400 instances.
 
     If the exact difference is not significant, this chance stays near one half at any m.
 
@@ -282,7 +283,7 @@ def _by_lumps(
     times = np.concatenate([first.counts, second.counts])
 
     # ``usual`` and ``large`` are the parts of the terms' characteristic functions that come from
-    # the small values and from the large value. ``turn`` is the factor that marks a large value.
+    # the small values and from the large value. Powers of ``turn`` count the large values.
     def transform(usual: Complex, large: Complex, turn: Complex) -> Complex:
         (x, y), (up, down) = ((waves[:split], waves[split:].conj()) for waves in (usual, large))
         if paired:
@@ -298,8 +299,8 @@ def _runs(values: Sampled, system: int) -> Floats:
     """Return RUNS means of runs on redrawn instances.
 
     The runs are simulated. If this would take too long, or if counts of instances are fractions,
-    the means are drawn from a normal distribution. Systems of a group share the redrawn instances
-    of simulated runs. ``system`` is the number of the random stream of the negatives.
+    the means are drawn from a normal distribution. Systems that rank the same instances share the
+    redrawn instances of simulated runs. ``system`` seeds the draws of the negatives.
     """
     negatives = np.random.default_rng([1, system])
     if not values.drawable:

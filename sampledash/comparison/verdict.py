@@ -265,8 +265,8 @@ class Pairs:
     def last_right(self, x: int) -> float:
         """Return the smallest m from which on the expected order of all pairs is right.
 
-        The order is by metric number x. Return infinity if there is no such m, and 0 if all pairs
-        are tied.
+        Metric number x determines the order. Return infinity if there is no such m, and 0 if all
+        pairs are tied.
         """
         return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
 
@@ -332,8 +332,8 @@ def verdict(
         Largest m that is evaluated for ``right_from``. If None, it is the default of :func:`flips`.
     m_values
         Values of m at which corrections are evaluated, with bisection wherever the order of a pair
-        changes in between; ``right_from`` then refers to these only (for a quick look:
-        :func:`quick_ladder`). If None, the values are those of :func:`flips`.
+        changes in between; ``right_from`` then refers to these m only. For a quick look,
+        :func:`quick_ladder` returns a few values. If None, the values are those of :func:`flips`.
     progress
         Called with the share of the work that is done.
     **options

@@ -23,7 +23,7 @@ from sampledash.lab.models import Factors, Part, Scores, TrainingProgress, withi
 from sampledash.types import Floats
 
 #: Largest number of array elements in a block of rows. Such a block takes a few MiB of memory and
-#: some hundredths of a second.
+#: a few hundredths of a second.
 BLOCK = 2**19
 #: Standard deviation of the random initial factors.
 INITIAL = 0.1
@@ -38,8 +38,8 @@ class WeightedLoss:
 
     p_u and q_i are the factors of user u and item i. R is the value of an observed pair, and 0 for
     any other pair. The weight W is ``observed`` for an observed pair, otherwise ``missing``. The
-    ridge ρ is λ = ``ridge`` or, with ``per_pair``, λ times the sum of the W of the user or item,
-    because in Steck's loss λ applies to every pair (eq. 15 and 19).
+    ridge ρ is λ = ``ridge``. With ``per_pair``, ρ is λ times the sum of the weights W of the user
+    or item, because in Steck's loss λ applies to every pair (eq. 15 and 19).
     """
 
     observed: float

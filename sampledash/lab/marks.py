@@ -1,4 +1,4 @@
-"""Marks: which irrelevant items are above and which are tied with a relevant item, as bits.
+"""Marks: bits that tell which irrelevant items are above a relevant item, or tied with it.
 
 The marks of two systems give the numbers of items that both rank above a relevant item.
 """
@@ -14,8 +14,9 @@ from scipy.sparse import csr_array
 from sampledash.rank_sets import RankSet
 from sampledash.types import Flags, Ints
 
-#: Marks of relevant items, shape (2, rows, words): a bit of the words for each item, which is 1 for
-#: items above (first axis: 0) or for items tied with the relevant item (first axis: 1).
+#: Marks, shape (2, rows, words). A row is about a relevant item, and its words have a bit for each
+#: item. The bit is 1 if this item is above the relevant item (index 0 of the first axis), or tied
+#: with it (index 1).
 Bits = NDArray[np.uint64]
 
 _COMPARED = 2**18  # number of scores compared at a time, which fit into the processor's cache
@@ -24,9 +25,11 @@ _COMPARED = 2**18  # number of scores compared at a time, which fit into the pro
 def compared(
     scores: NDArray[Any], threshold: NDArray[Any], row: Ints
 ) -> Iterator[tuple[slice, Flags, Flags]]:
-    """Yield groups of relevant items: their places, and which items have higher and equal scores.
+    """Compare the scores of all items with those of relevant items, for some of these at a time.
 
-    The scores of relevant item number i are in ``scores[row[i]]``; its own is ``threshold[i]``.
+    Yield a slice of the relevant items, and flags of the items with higher and with equal scores.
+    ``scores[row[i]]`` are the scores of all items for the user of relevant item number i, and
+    ``threshold[i]`` is the score of this relevant item.
     """
     at_once = max(_COMPARED // scores.shape[1], 1)
     for start in range(0, len(row), at_once):
@@ -41,16 +44,17 @@ def users_of(pairs: csr_array) -> Ints:
 
 
 def remove(relevant: csr_array, *flags: Flags) -> None:
-    """Set flags of relevant items to False.
+    """Set the flags of all relevant items to False.
 
-    ``relevant`` holds, in the rows of the flags, all relevant items of the user.
+    A row of ``flags`` has a flag for each item. The same row of ``relevant`` stores an entry for
+    each relevant item.
     """
     for some in flags:
         some[users_of(relevant), relevant.indices] = False
 
 
 def packed(above: Flags, tied: Flags) -> Bits:
-    """Return marks from flags of irrelevant items, shape (rows, items) each."""
+    """Pack flags of irrelevant items, shape (rows, items) each, into bits."""
     bits = np.zeros((2, len(above), -(-above.shape[1] // 64) * 8), dtype=np.uint8)
     for part, flags in zip(bits, (above, tied), strict=True):
         if np.any(flags):
@@ -59,16 +63,20 @@ def packed(above: Flags, tied: Flags) -> Bits:
 
 
 def common(first: Bits, second: Bits) -> Ints:
-    """Return the numbers of items above or tied in both rankings: (rows, 2, 2).
+    """Return the numbers of items that are above or tied in both rankings: (rows, 2, 2).
 
-    The second axis is that of the ``first`` ranking, the third axis that of the ``second``.
+    The items are above (index 0) or tied (index 1) in the ``first`` ranking (second axis), and
+    above or tied in the ``second`` ranking (third axis).
     """
     counts = [[np.bitwise_count(a & b).sum(axis=1, dtype=np.int64) for b in second] for a in first]
     return np.array(counts).transpose(2, 0, 1)
 
 
 def with_overlaps(sets: Sequence[RankSet], marks: Sequence[Bits]) -> list[RankSet]:
-    """Return rank sets that hold the overlaps of all pairs, from the marks of each system."""
+    """Return rank sets that hold the overlaps of all pairs of systems.
+
+    ``marks`` holds, for each system, the bits of the items above and tied with its relevant items.
+    """
     overlaps: list[dict[str, Ints]] = [{} for _ in sets]
     for i, j in combinations(range(len(sets)), 2):
         overlaps[i][sets[j].system] = common(marks[i], marks[j])

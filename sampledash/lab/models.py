@@ -33,8 +33,8 @@ class Model(Protocol):
         """Return scores of all items for users start..stop - 1: (stop - start, n_items)."""
 
 
-#: A generator that yields progress every few hundredths of a second, so that the caller can abandon
-#: the computation, and returns the result.
+#: A generator that returns the result of a computation. It yields progress every few hundredths of
+#: a second, so that the caller can abandon the computation.
 Part = Generator[TrainingProgress, None, T]
 Training = Part[Model]
 
@@ -63,9 +63,10 @@ def shown_as(part: Generator[S, None, T], show: Callable[[S], U]) -> Generator[U
 
 
 def within(part: Part[T], low: float, high: float, loss: float | None = None) -> Part[T]:
-    """Run ``part`` as a stage of a longer computation, whose progress then goes from low to high.
+    """Run ``part`` as a stage of a longer computation.
 
-    ``loss`` is reported as long as ``part`` reports no loss.
+    In this stage, the progress of the longer computation goes from ``low`` to ``high``. ``loss`` is
+    reported as long as ``part`` reports no loss.
     """
 
     def mapped(at: TrainingProgress) -> TrainingProgress:

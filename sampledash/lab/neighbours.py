@@ -18,7 +18,7 @@ from sampledash.lab.models import ItemWeights, Part, Scores, TrainingProgress, w
 from sampledash.types import Floats
 
 #: Largest number of pairs (two items of one user) that are counted in a block of rows, so that a
-#: block takes some hundredths of a second.
+#: block takes a few hundredths of a second.
 PAIRS = 2**22
 #: Largest number of elements (rows × columns) of a block of :func:`cooccurrence`.
 BLOCK = 2**21
@@ -72,8 +72,8 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     q
         Exponent of the cosine.
     k
-        Number of nearest neighbours of an item, to whose scores a taken item adds. If infinite, a
-        taken item adds to the scores of all items.
+        A taken item adds to the scores of its k nearest neighbours only; if k is infinite, to the
+        scores of all items.
 
     Notes
     -----

@@ -60,8 +60,9 @@ def overlaps(
             f"sets hold ranks of {', '.join(str(len(x)) for x in sets)} relevant items, but there "
             f"are {len(tables)} tables of scores, and relevant names {wanted.nnz:,} items"
         )
-    # The relevant items of a user are in order of rank. A row of an overlap is about the relevant
-    # items number ``left`` and ``right``, which belong to the same user.
+    # Number the relevant items of each user by their rank under a system. A row of an overlap is
+    # about item ``left`` under the first system, and item ``right`` of the same user under the
+    # second system.
     user, sizes = users_of(wanted), np.diff(ends)
     place = np.arange(len(user)) - ends[user]
     orders = [np.lexsort((ranks.ranks, user)) for ranks in sets]
@@ -108,10 +109,11 @@ def overlaps(
 
 
 def _draw(above: Flags, tied: Flags, numbers: Ints, user: Ints, seed: int) -> None:
-    """Draw the order of relevant items that are tied with each other, and of other tied items.
+    """Draw which tied irrelevant items are above relevant items that are tied with each other.
 
-    The ranks of such relevant items were drawn at random. Of their ``tied`` items, make as many
-    items ``above`` as ``numbers``, (rows, 2), says.
+    The ranks of these relevant items have been drawn before. They determine the numbers of
+    irrelevant items above and tied: ``numbers``, (rows, 2). Move as many ``tied`` items to
+    ``above`` as are missing there; the other tied items are then below.
     """
     for row in np.flatnonzero(tied.any(axis=1) & (numbers[:, 1] == 0)):
         items = np.flatnonzero(tied[row])

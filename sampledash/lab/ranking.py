@@ -28,14 +28,15 @@ ScoresOf = Callable[[int, int], NDArray[Any]]
 HeldOut = Literal["test", "validation"]
 COUNTED = "popularity"  # option: an item's sampling weight is its number of training interactions
 
-# Size of the scores of a block in bytes, which most models compute in some hundredths of a second.
+# Size of the scores of a block in bytes; most models compute a block in hundredths of a second.
 _BLOCK = 4 * 2**20
-# Smallest number of users in a block, even above _BLOCK bytes, for efficient products of matrices.
+# Smallest number of users in a block, even if the block then exceeds _BLOCK bytes: products of
+# matrices with fewer rows are inefficient.
 _FEWEST = 16
 # Largest size of a block in bytes; with very many items, a block has fewer than _FEWEST users.
 _LARGEST = 64 * 2**20
-# Decimals of the numbers of items in ``classes``. The numbers are fractions if items whose sampling
-# weight lies between the weights of classes are divided over several classes.
+# Number of decimals to which numbers of items in ``classes`` are rounded. They may be fractions: an
+# item is divided over several classes if its sampling weight lies between the weights of classes.
 DIGITS = 5
 
 
@@ -71,8 +72,9 @@ def rank(
         As in :func:`ranks_from_scores`, or a text such as ``"popularity"`` or
         ``"popularity^0.75"``: the number of training interactions of each item, to this power.
     marks
-        A list to which the marks of the relevant items are added, in the order of the rank set:
-        see :func:`sampledash.lab.marks.with_overlaps`.
+        A list to which the marks (bits of the irrelevant items above and tied) of the relevant
+        items are added, in the order of the rank set, for
+        :func:`sampledash.lab.marks.with_overlaps`.
 
     Yields
     ------
@@ -251,9 +253,10 @@ def read_scores(
 def blocks(
     scores_of: ScoresOf, relevant: csr_array, others: csr_array | None
 ) -> Iterator[tuple[int, int, NDArray[Any], NDArray[Any]]]:
-    """Yield blocks of users with relevant items: start, stop, scores, scores of relevant items.
+    """Yield (start, stop, scores, scores of relevant items) for blocks of users start..stop - 1.
 
-    Seen items that are not relevant, which are ``others``, get the score −inf.
+    Blocks without relevant items are left out. The items in ``others``, which are seen and not
+    relevant, get the score −inf.
     """
     ends, (users, n_items) = relevant.indptr, relevant.shape
     user, step = users_of(relevant), _users_at_once(n_items)
@@ -283,8 +286,8 @@ def _count(
 ) -> Part[tuple[Ints, dict[str, Any]]]:
     """Rank every relevant item; return the user of each item, and columns for a :class:`RankSet`.
 
-    Relevant items are in the order of ``relevant``: user by user. Their marks are added to
-    ``marks``.
+    Relevant items are in the order of ``relevant``: user by user. If ``marks`` is a list, their
+    marks (bits of the irrelevant items above and tied) are added to it.
     """
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = users_of(relevant), relevant.indices.astype(np.int64)

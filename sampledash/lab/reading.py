@@ -40,7 +40,8 @@ _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep s
 class OpenedInteractions:
     """A parsed file, from which interactions can be selected with different options.
 
-    Parsing takes most of the time: a page stores this object while the user changes the options.
+    Parsing takes most of the time, so a page of the dashboard keeps this object while its user
+    changes the options.
     """
 
     facts: Facts
