@@ -73,8 +73,8 @@ _SIZES = 30
 # ``_waves_of_subset`` adds power sums times factors. A power sum is left out if its factor times
 # the number of instances is at most this.
 _WEIGHTLESS = 1e-17
-# Number of frequencies in a block: exp(i x f) is computed as the product of a factor for the block
-# of f and a factor for the position of f in its block.
+# Number of frequencies in a block. For values x and frequencies f, exp(i x f) is computed as the
+# product of a factor for the block of f and a factor for the position of f in its block.
 _STEPS = 64
 
 

@@ -34,7 +34,7 @@ from sampledash.types import Floats, Ints, Progress
 _TINY = 1e-290
 _ROOM = 1 << 23  # largest number of histogram entries that are cached for later calls
 # To average a metric over the random orders of tied items, a table of the metric at all ranks is
-# used if the ranks are below this number, and otherwise quadrature.
+# used if the ranks are below this number, and otherwise numerical integration.
 _TABLE = 10_000_000
 _KEPT = 16  # number of results of ``merged`` (values of m) that are cached for each system
 

@@ -5,11 +5,11 @@ or below the relevant item under the first system, and above, tied or below unde
 The numbers of irrelevant items in these nine combinations are called *cells*.
 
 After tied items have been put in a random order, let a items be above the relevant item under the
-first system, b under the second, and o under both. Of m drawn items, let s be above it under the
-first system, and t under the second. Then t = x + z, where x of the s items are among the o items,
-and z of the other m - s drawn items are among the b - o items. Given s, the numbers x and z are
-independent and hypergeometric (binomial for draws with replacement). This gives the joint
-distribution of s and t, and thereby of the two sampled values of the instance.
+first system, b under the second, and o under both. Of m drawn items, let s be above the relevant
+item under the first system, and t under the second. Then t = x + z, where x of the s items are
+among the o items, and z of the other m - s drawn items are among the b - o items. Given s, the
+numbers x and z are independent and hypergeometric (binomial for draws with replacement). This gives
+the joint distribution of s and t, and thereby of the two sampled values of the instance.
 
 Tied items have independent random orders under the two systems. Of the items that are tied with the
 relevant item, u come above it, where u = 0, 1, ... have equal chances. A Gauss rule approximates

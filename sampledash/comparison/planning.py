@@ -294,7 +294,7 @@ class _Search:
             self.report(0.2 + 0.5 * (step + 1) / len(ladder))
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Return, for each pair, from which m on a run shows the true order often enough.
+        """Return the m from which on a run shows each pair's order with the required probability.
 
         A pair is left out if its chance is below the required probability at the largest m.
         """

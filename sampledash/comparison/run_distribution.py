@@ -40,7 +40,7 @@ FEW = 30  # with fewer instances, the normal approximation is not used
 _MOST = 20_000  # largest number of instances whose hits are convolved exactly
 # The distribution of a mean of hits is computed exactly if the mean has fewer values than this.
 _LATTICE = 1 << 20
-_TOGETHER = 64  # distributions up to this length are convolved two by two, all pairs at once
+_TOGETHER = 64  # up to this length of the distributions, all pairs of them are convolved at once
 _WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a distribution are dropped
 # ``_convolved`` returns None if a sum has more than _SUPPORT distinct values, or more than _JOINED
 # values before equal values are joined.
@@ -51,8 +51,8 @@ _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
 # many points.
 _CELLS = 1 << 15
 RUNS = 20_000  # number of runs that are simulated if no other method applies
-# Number of draws that take about half a second. If RUNS runs need more than twice as many draws,
-# fewer runs are simulated.
+# Number of draws (one per relevant item and run) that take about half a second. If RUNS runs need
+# more than twice as many draws, fewer runs are simulated.
 DRAWS = 4_000_000
 # Up to SIMULATED relevant items, runs are simulated if one item can change the mean by more than
 # _LOPSIDED standard deviations. The mean is then not normal.
@@ -61,8 +61,8 @@ _LOPSIDED, SIMULATED = 0.4, 2_000
 # of items times the number of their possible values exceeds _WORK.
 _LAWS, _WORK = 500, 300_000
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
-# Number of frequencies in a block: exp(i x f) is computed as the product of a factor for the block
-# of f and a factor for the position of f in its block.
+# Number of frequencies in a block. For values x and frequencies f, exp(i x f) is computed as the
+# product of a factor for the block of f and a factor for the position of f in its block.
 _STEPS = 64
 # ``chance.by_lumps`` is used if the sampled values that a relevant item can have form two groups,
 # small and large values, each no wider than this share of the gap between the two groups.

@@ -233,9 +233,9 @@ class Group:
     """Exact metrics of several systems on the same instances. Equal instances share one entry."""
 
     members: Sequence[int]  # indices of the systems
-    values: Floats  # exact metric of an instance of the entry, shape (systems, D)
-    weights: Floats  # weight of each instance of the entry in the mean metric, shape (D,)
-    counts: Ints  # number of instances of the entry, shape (D,)
+    values: Floats  # exact metric of each entry's instances, shape (systems, D)
+    weights: Floats  # weight of each of an entry's instances in the mean metric, shape (D,)
+    counts: Ints  # number of each entry's instances, shape (D,)
 
     @property
     def weighted(self) -> Floats:
