@@ -27,7 +27,7 @@ from sampledash.types import Floats, Ints, Progress
 
 # ``flip_test`` tries all possible swaps if the two systems differ on at most this many instances.
 _ENUMERATED = 20
-_BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in about ten milliseconds
+_BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
 # Equal instances can be drawn together, as a random count. One such count takes about as long as
 # drawing this many single instances.
 _GROUPED = 12
