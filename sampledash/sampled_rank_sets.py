@@ -34,7 +34,7 @@ _STRATUM = 50.0
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
 _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
 _NEAR = 1.5  # largest n / smallest n in a stratum (same for m), unless it needs more instances
-#: Any stratum has largest n / smallest n up to this. The ratio of two m is not limited, because a
+#: In no stratum is largest n / smallest n above this. The ratio of two m is not limited, because a
 #: larger m can be reduced by dropping negatives.
 _FAR = 4.0
 _FAINT = 1e-9  # a smaller total weight of the instances at a sampled rank is a rounding error
@@ -412,7 +412,7 @@ def _distinct(values: Ints) -> Ints:
 
 
 def population_of(scheme: Scheme, mean: int, m: int) -> int:
-    """Return ``mean``, the mean n of instances, but at least m + 1 if negatives are distinct."""
+    """Return ``mean``, the mean n of instances; if m distinct negatives need more, m + 1."""
     return max(mean, m + 1) if SCHEMES[scheme].distinct else mean
 
 

@@ -122,8 +122,8 @@ def _distinct(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Ste
     """
     w, x = moments[draws.item, 0], log[draws.item]
     rest = draws.totals(moments).T - [draws.sums(column) for column in moments[draws.item].T]
-    # Whether a list leaves out candidates. A list of all candidates tells nothing about the power α
-    # of popularity by which items are drawn.
+    # ``on`` says whether a list leaves out candidates. A list of all candidates tells nothing about
+    # the power α of popularity by which items are drawn.
     on = rest[0] > 1e-9 * moments[:, 0].max()
     r, r1, r2 = np.where(on, rest, 1.0)
 

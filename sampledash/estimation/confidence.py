@@ -566,7 +566,7 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
             seen = float(counts @ (s * (m - s))) / (m * (m - part))
             variance, alike = variance + part / m * seen, alike + part / m * size
     share, size = share / total, total / strata[0].design_effect
-    # Add an instance with the share 1/2: the error is then above 0 even if all shares are 0 or 1.
+    # Add an instance with p = 1/2: the error is then above 0 even if p is 0, or 1, in all others.
     variance += 0.25 * alike / size
     # The variance is largest if all instances have the same exact AUC. So take the smaller of this
     # variance and the variance estimated from the instances.

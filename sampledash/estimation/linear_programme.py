@@ -213,9 +213,9 @@ class Columns:
             some = [minima - 1, minima, minima + 1, others[:: 1 + len(others) // _MORE]]
             at = np.unique(np.clip(np.concatenate(some), 0, len(places) - 1))
             return places[at], min(float(values.min()), level)
-        # The value at a rank between two stored ranks can be lower than the values at all stored
-        # ranks. For ranks at equal distances, a parabola through three values falls below the
-        # lowest of them by at most 1/8 of their range. Distances differ, so allow for 1/4.
+        # The cost of a rank between two stored ranks can be lower than the costs of all stored
+        # ranks. For ranks at equal distances, a parabola through three costs falls below the lowest
+        # of the three by at most 1/8 of their range. Distances differ, so allow for 1/4.
         highest = scipy.ndimage.maximum_filter1d(values, 5)
         lowest = np.flatnonzero(lowest & (values - level < (highest - values) / 4))
         ends = np.r_[places[0], places, places[-1]]

@@ -46,7 +46,7 @@ ALLOWED = 0.0005 + 2 * 0.005
 
 
 def match_table_2(load: Load) -> pd.DataFrame:
-    """Compare the printed ATOP on the test half with the ATOP of the bundled ranks.
+    """Compare the printed ATOP on the test ratings with the ATOP of the bundled ranks.
 
     ``load`` returns the bundled rank sets by name: :func:`sampledash.example`.
 
@@ -111,7 +111,8 @@ def check_steck(load: Load) -> pd.DataFrame:
 
 
 def _measures() -> Values:
-    # Table 1: four horror and four romance movies; the four movies relevant to a user are tied.
+    # Table 1 of the paper has four horror and four romance movies. The four that are relevant to a
+    # user are tied.
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
@@ -149,7 +150,7 @@ def _sampled(x: RankSet) -> Values:
         for m in range(1, n)
     ]
     n, m, topk = 1001, 100, parse_metric("TOPK@0.02")
-    # Rank estimate (eq. 20 of Krichene & Rendle) if 2 sampled items are above the relevant item.
+    # ``at`` is the rank that eq. 20 of Krichene & Rendle estimates if 2 sampled items are above.
     at = 1 + 2 * (n - 1) // m
     bias = float(expected(topk, at, Sampling(n, m, WITHOUT)) - topk(at, n))
     return {
