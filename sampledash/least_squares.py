@@ -27,8 +27,8 @@ SMALLEST_GAMMA = 1e-16
 
 _ROOM = 1 << 22  # largest number of entries of a matrix of P(sampled rank | true rank) in the cache
 _TINY = np.finfo(float).tiny
-#: Corrected values are computed by iterative refinement if the probability of the least likely
-#: sampled rank, divided by that of the most likely sampled rank, is at most this number.
+#: Corrected values are computed by iterative refinement if the least likely sampled rank is at most
+#: this number times as probable as the most likely sampled rank.
 _RARE = 1e-6
 #: For a weight γ of the variance below _SMALL, the matrix A of P(sampled rank | true rank) is
 #: factorised, because AᵀA would lose too many digits. Sums over true ranks then use as many nodes
@@ -98,8 +98,8 @@ class Grid:
         """The matrix AᵀA, weighted by the prior: shape (m+1, m+1).
 
         A holds P(sampled rank | true rank), with a row per node. Each row is first multiplied by
-        the square root of the node's prior probability, so that AᵀA is a sum over the nodes that is
-        weighted by the prior. In eq. 23-25 of Krichene & Rendle, A contains this square root.
+        the square root of the node's prior probability. In eq. 23-25 of Krichene & Rendle, A
+        contains this square root.
         """
         total = np.zeros((self.sampling.m + 1, self.sampling.m + 1))
         for rows, p in self.laws():
@@ -111,9 +111,9 @@ class Grid:
     def scaled(self) -> tuple[Floats, Floats, Floats]:
         """S (nodes, m+1), SSᵀ and c = P(sampled rank) under the prior.
 
-        S is A, the matrix P(sampled rank | true rank), with each row multiplied by the square root
-        of the node's prior probability, and each column divided by √c. A column is 0 if the sampled
-        rank cannot occur.
+        A is the matrix P(sampled rank | true rank). For S, each row of A is multiplied by the
+        square root of the node's prior probability, and each column is divided by √c. A column of S
+        is 0 if the sampled rank cannot occur.
         """
         root = np.sqrt(self.weights)
         rows = np.vstack([p for _, p in self.laws()]) * root[:, None]
@@ -168,7 +168,8 @@ def nodes(
         return Nodes(Grid(sampling, above, prior[prior > 0]), metric, position)
     cut = metric.cut(sampling.n - 1)
     if cut is not None:
-        # Each of the first HEAD ranks is a node, so only a cutoff beyond them must end a panel.
+        # Each of the first HEAD ranks is a node of its own. Only beyond these ranks, a node could
+        # stand for ranks on both sides of the cutoff.
         cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
     return Nodes(uniform(sampling, cut, 1 if gamma >= _SMALL else _FINER), metric, position)
 
@@ -176,9 +177,9 @@ def nodes(
 def bias_variance(at: Nodes, gamma: float) -> Floats:
     """Return the corrected values that minimise the mean of bias² + γ variance (eq. 25): (m+1,).
 
-    The true rank, over which the mean is taken, has the prior distribution. Each value is scaled by
-    the square root of the probability of its sampled rank, so that the matrix of the linear system
-    has eigenvalues in γ..1 (1e-16 <= γ <= 1).
+    The mean is over the prior distribution of the true rank. Each value is scaled by the square
+    root of the probability of its sampled rank. The matrix of the linear system then has
+    eigenvalues in γ..1 (1e-16 <= γ <= 1).
     With fewer nodes than values, the dual system with one unknown per node is solved. For small γ,
     a triangular factor of A is used, which loses half as many digits as AᵀA. A is the matrix
     P(sampled rank | true rank) with a row per node, and S in the comments is the scaled matrix of

@@ -34,7 +34,7 @@ _STRATUM = 50.0
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
 _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
 _NEAR = 1.5  # largest n / smallest n in a stratum (same for m), unless it needs more instances
-#: Any stratum has largest n / smallest n up to this. The ratio of two m is not limited, because a
+#: In no stratum is largest n / smallest n above this. The ratio of two m is not limited, because a
 #: larger m can be reduced by dropping negatives.
 _FAR = 4.0
 _FAINT = 1e-9  # a smaller total weight of the instances at a sampled rank is a rounding error
@@ -49,8 +49,8 @@ class Outcomes:
     n: int
     scheme: Scheme
     m: tuple[int, ...]  # the different numbers of sampled negatives, in increasing order
-    #: Per m, the number of instances with 0, ..., m sampled negatives above: shape (m + 1,), or
-    #: (runs, m + 1) for several simulated runs.
+    #: Per m, the number of instances with 0, ..., m sampled negatives above the relevant item:
+    #: shape (m + 1,), or (runs, m + 1) for several simulated runs.
     counts: tuple[Floats, ...]
     #: Whether m depended on the drawn negatives, so that the number of instances with each m is
     #: random.
@@ -346,8 +346,8 @@ class SampledRankSet(ByDigest):
         """How often each sampled rank occurred in each stratum, a group of instances of similar n.
 
         Estimates give each stratum its own distribution of true ranks. If m was set beforehand and
-        may correlate with the rank, the instances of a stratum have similar m too, and they are
-        reduced to the smallest m of the stratum: the other negatives are dropped at random.
+        may correlate with the rank, the instances of a stratum have similar m, too. They are
+        reduced to the smallest m of the stratum: excess negatives are dropped at random.
         """
         used = np.flatnonzero(self.counts > 0)
         level = LEVEL if self.adaptive is None else DOUBTFUL
@@ -376,8 +376,9 @@ def _split(above: Ints, ties: Ints, m: Ints, weight: Floats) -> tuple[Ints, Ints
         here = m == size
         first, last = above[here], above[here] + ties[here] + 1
         share = weight[here] / (last - first)
-        # Add the share of each relevant item at its smallest number of negatives above, and
-        # subtract it after its largest number. The cumulative sum is then the weight of a number.
+        # ``share`` is the weight of an item at each of its possible numbers of negatives above. Add
+        # it at the first of these numbers, and subtract it after the last. The cumulative sum is
+        # then the total weight at each number.
         begins, ceases = (np.bincount(x, share, size + 2)[:-1] for x in (first, last))
         at_place = np.cumsum(begins - ceases, dtype=np.float64)
         held = np.flatnonzero(at_place > _FAINT)
@@ -411,7 +412,7 @@ def _distinct(values: Ints) -> Ints:
 
 
 def population_of(scheme: Scheme, mean: int, m: int) -> int:
-    """Return ``mean``, the mean n of instances, but at least m + 1 if negatives are distinct."""
+    """Return ``mean``, the mean n of instances; if m distinct negatives need more, m + 1."""
     return max(mean, m + 1) if SCHEMES[scheme].distinct else mean
 
 
@@ -460,7 +461,7 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
 
     # Drop negatives of each instance at random until ``fewest`` remain, the smallest m of the
     # stratum. ``share`` is the expected share of the remaining negatives that is above the relevant
-    # item, ``square`` the second moment of this share, and ``none`` the probability that no
+    # item, and ``square`` is the second moment of this share. ``none`` is the probability that no
     # remaining negative is above. If fewer than ``fewest`` negatives are below the relevant item,
     # ``left`` is -inf, so that ``none`` is 0.
     share = s / m
@@ -528,8 +529,8 @@ def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
 def as_sample(ranks: RankSet, n: int) -> SampledRankSet:
     """Take the candidates that a system ranked as a uniform sample of a larger corpus.
 
-    Estimates from the result say what a metric would be if every item of the corpus were ranked,
-    where the test ranked only some, for example 1,000 of 5,000 images.
+    The test ranked only some items of the corpus, for example 1,000 of 5,000 images. Estimates from
+    the result say what a metric would be if every item were ranked.
 
     Parameters
     ----------

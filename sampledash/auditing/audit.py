@@ -55,8 +55,8 @@ class Audit:
     lists
         The lists, with items and instances as numbers; ``lists.lengths`` has the shape (P,).
     groups
-        For each distinct list, the numbers of all lists that are equal to this list. Lists that are
-        no more often equal than by chance, such as lists of one item, are groups of their own.
+        For each distinct list, the numbers of all lists that are equal to it. If equal lists are no
+        more frequent than by chance, as for lists of one item, every list is a group of its own.
     repeated, holds_positive, holds_seen
         Whether each draw is a duplicate in its list, is the relevant item of its list, or is in the
         history of its instance.
@@ -179,9 +179,10 @@ class Audit:
         return len(np.unique(self.lists.row[draws]))
 
     def at_an_end(self) -> int:
-        """Return how many relevant items come first in their list with the negatives, or last.
+        """Return how many relevant items are at one end of the list of the item and its negatives.
 
-        Return the larger number, or 0 if both numbers may be due to chance.
+        This is the number of first items or the number of last items, whichever is larger. Return
+        0 if both numbers may be due to chance.
         """
         places, lengths = self.lists.places, self.lists.lengths
         counts = [] if places is None else [(places == end).sum() for end in (1, lengths + 1)]
@@ -270,7 +271,7 @@ def audit(
     The tests together raise a false alarm in one of 300 audits of clean lists. The power α of draws
     by popularity^α is estimated by maximum likelihood, for draws with or without replacement; the
     order of a list is not used. The candidates of a list are all items, except the history and the
-    relevant item if lists leave these out. Shared lists count once. Items without an interaction
+    relevant item if lists leave these out. A shared list counts once. Items without an interaction
     are known only because a list names them; therefore neither the estimate nor the tests use them.
 
     Examples
@@ -325,10 +326,10 @@ def audit(
 def _groups(lists: Lists) -> list[list[int]]:
     """Return groups of lists that are equal more often than by chance; other lists are alone.
 
-    Two lists of m items are equal by chance about once in C(N, m) pairs, if N equally likely items
-    have the same chance that two draws are equal as the items of all lists. Equal lists that an
-    instance has for several relevant items are always a group, and so are all lists if all are
-    equal.
+    By chance, about one in C(N, m) pairs of lists of m items is equal. Here, 1 / N is the
+    probability that two items drawn at random from all lists are equal. Equal lists of the same
+    instance, one for each of its relevant items, are always a group. If all lists are equal, they
+    are a group, too.
     """
     parts = np.split(lists.item, np.cumsum(lists.lengths)[:-1])
     table = pd.DataFrame({"m": lists.lengths, "who": lists.instance})

@@ -35,7 +35,7 @@ def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places:
 
     ``train`` is the argument ``interactions``.
     """
-    if isinstance(negatives, dict) or hasattr(negatives, "columns"):  # its list is that of its keys
+    if isinstance(negatives, dict) or hasattr(negatives, "columns"):  # iterates over keys
         raise ValueError("negatives must be a list of lists, got a dict or table: give its values")
     given = checks.several("negatives", negatives, "list of items")
     relevant = None if positives is None else _labels("positives", positives)

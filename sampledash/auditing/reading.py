@@ -1,4 +1,4 @@
-"""Read lists of negatives from NCF's ``.test.negative`` files, or from tables of instance, item."""
+"""Read lists of negatives from tables, or from ``.test.negative`` files of He et al. (2017)."""
 
 import io
 import re

@@ -23,9 +23,9 @@ LEVEL = 5e-4
 # Newton's method for the power α of popularity: largest number of steps, shortest step (in standard
 # errors), and largest |α|.
 _STEPS, _NEAR, _FAR = 25, 1e-3, 5.0
-# The integrand in the module docstring, as a function of log t, is log-concave. The trapezoid rule
-# sums it at nodes that are these numbers of standard deviations from its mode. More nodes are at
-# the left, where the integrand of a list with a single item decreases only as t².
+# The trapezoid rule computes the integral in the module docstring over log t. The nodes are these
+# numbers of standard deviations away from the mode of the integrand. More nodes are below the mode,
+# because there the integrand of a list with a single item decreases only as t².
 _NODES = np.arange(-9.0, 6.0, 0.75)[:, None]
 _Step = tuple[float, float, Floats]
 
@@ -33,7 +33,7 @@ _Step = tuple[float, float, Floats]
 class Draws(NamedTuple):
     """The drawn items of ``size`` lists.
 
-    ``excluded``, (lists, items), is 1 where an item is no candidate of the list.
+    ``excluded``, of shape (lists, items), is 1 where an item is not a candidate of the list.
     """
 
     size: int
@@ -42,11 +42,11 @@ class Draws(NamedTuple):
     excluded: csr_array
 
     def sums(self, values: Floats) -> Floats:
-        """Return for each list the sum of ``values``, one per draw, over its draws."""
+        """Return, for each list, the sum over its draws of ``values`` (one value per draw)."""
         return np.bincount(self.row, values, self.size).astype(np.float64)
 
     def totals(self, values: Floats) -> Floats:
-        """Return for each list the sum of ``values`` (items, ...) over its candidates."""
+        """Return, for each list, the sum over its candidates of ``values``, shape (items, ...)."""
         return np.asarray(values.sum(axis=0) - self.excluded @ values)
 
     @property
@@ -103,10 +103,10 @@ def fit(draws: Draws, popularity: Floats, once: bool, alpha: float = 0.0) -> Fit
 
 
 def _repeated(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Step:
-    """For draws with replacement, return the first and minus the second derivative.
+    """Return derivatives of the log-likelihood by the power α, for draws with replacement.
 
-    These are derivatives of the log-likelihood by the power α of popularity. Return also, for each
-    list, the logarithm of its number of draws divided by the total weight of its candidates.
+    Return the first derivative, minus the second derivative and, for each list, the logarithm of
+    (number of draws / total weight of the candidates).
     """
     m, (w, w1, w2) = draws.lengths, np.maximum(draws.totals(moments), [1e-300, 0, 0]).T
     mean = w1 / w
@@ -115,15 +115,15 @@ def _repeated(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Ste
 
 
 def _distinct(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Step:
-    """For draws without replacement, return the first and minus the second derivative.
+    """Return derivatives of the log-likelihood by the power α, for draws without replacement.
 
-    These are derivatives of the log-likelihood by the power α of popularity. Return also, for each
-    list, the log t at which the integrand in the module docstring is largest.
+    Return the first derivative, minus the second derivative and, for each list, the log t at which
+    the integrand in the module docstring is largest.
     """
     w, x = moments[draws.item, 0], log[draws.item]
     rest = draws.totals(moments).T - [draws.sums(column) for column in moments[draws.item].T]
-    # Whether a list leaves out candidates. A list of all candidates tells nothing about the power α
-    # of popularity by which items are drawn.
+    # ``on`` says whether a list leaves out candidates. A list of all candidates tells nothing about
+    # the power α of popularity by which items are drawn.
     on = rest[0] > 1e-9 * moments[:, 0].max()
     r, r1, r2 = np.where(on, rest, 1.0)
 
@@ -139,8 +139,9 @@ def _distinct(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Ste
         q = rates * (1 - rung) / rung
         return hazard, rung, q, q * (1 - rates - q)
 
-    # First find the mode of the integrand over t, then, for the sum below, that over log t. Over t,
-    # a list without draws would have its mode at 0, so the power is a little above 0.
+    # Find the maximum of t^power times the integrand. Power 0 would give the mode over t, but for a
+    # list without draws this is t = 0, whose logarithm is infinite: use 0.001. Power 1 gives the
+    # mode over log t, for the sum below.
     for power in (1e-3, 1):
         likely = times
         for _ in range(_STEPS):

@@ -171,8 +171,9 @@ def confidence_range(
     Where all negatives are drawn, the metric is known exactly.
 
     Without a shape, if m correlates with the rank (test at the 5 % level) and ``adaptive`` is None,
-    the interval covers both cases: m was set beforehand, or m depended on the drawn negatives. A
-    shape raises a ValueError if m depended on the drawn negatives, or may have (0.1 % level).
+    the interval covers both cases: m was set beforehand, or m depended on the drawn negatives. With
+    a shape, raise a ValueError if m depended on the drawn negatives. Raise it also if ``adaptive``
+    is None and m correlates with the rank (0.1 % level).
     """
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
@@ -212,8 +213,8 @@ def _as_read(
             elif not needless or intervals.all_alike(observed):
                 alike.append((srs, observed, sign * float(observed.total) / srs.n_instances))
     # The interval is a sum of intervals: one for each stratum in ``alike``, in which nearly all
-    # sampled ranks are equal, and one for all fits. Each gets an equal share of the error
-    # probability.
+    # sampled ranks are equal, and one for all fitted strata together. Each of these intervals gets
+    # an equal share of the error probability.
     part_confidence = 1 - (1 - confidence) / max(len(alike) + bool(fits), 1)
     ends = []
     # For AUC and ATOP, ``ends`` is not used, but ``_within_limits`` detects impossible ranks.
@@ -319,7 +320,7 @@ def _within_limits(
         lows, highs = [], []
         for counts, share in zip(observed.counts, shares, strict=True):
             total = counts.sum() / observed.design_effect
-            below = share * total  # number of instances with a sampled rank <= t, for each t
+            below = share * total  # for each t, effective number of sampled ranks <= t
             # All limits must hold together, so the upper and the lower limits at all t and all m
             # share the error probability.
             tail = (1 - level) / (2 * len(share) * len(shares))
@@ -382,8 +383,9 @@ def bounds_from_table(
 
     Returns
     -------
-    The two bounds, in 0..1. With ``instances`` they hold for the mean metric of these instances,
-    which may differ by two standard errors from the mean of a distribution with the ``shape``.
+    The two bounds, in 0..1. With ``instances`` they hold for the mean metric of these instances. A
+    ``shape`` is that of the distribution of ranks: the bounds then allow for a difference of two
+    standard errors between the mean of the instances and the mean of the distribution.
 
     Raises
     ------
@@ -409,7 +411,7 @@ def bounds_from_table(
 def table_protocol(
     n: int, m: int, scheme: Scheme, instances: float | None
 ) -> tuple[Sampling, float]:
-    """Check n, m and the scheme of a table; return the sampling, and the number of instances.
+    """Check n, m and the scheme of a table; return them, and the number of instances.
 
     The number of instances is infinite if ``instances`` is None.
     """
@@ -429,7 +431,7 @@ def _printed_range(
     shape: Shape | None,
     over: float,
 ) -> tuple[float, float]:
-    """Return the exact metric's range, given printed values: means of ``over`` instances."""
+    """Return the range of the exact metric, given printed means over ``over`` instances."""
     metrics, values, half = printed_values(name, observed, decimals)
     half += printed_error(values, over)
 
@@ -491,7 +493,7 @@ def _mean_range(
 def _of_table(
     sampling: Sampling, printed: tuple[Metric, ...], metric: Metric, shape: Shape | None
 ) -> Columns:
-    """Return the linear programme's columns for a printed table; all its systems share them."""
+    """Return the columns of a table's linear programme, cached for all systems of the table."""
     values = [x.of_one(np.arange(sampling.m + 1), sampling.m) for x in printed]
     return Columns((sampling,), (np.column_stack(values),), metric, shape)
 

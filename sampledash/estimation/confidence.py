@@ -11,8 +11,7 @@ metric of every :math:`\pi` near :math:`\hat\pi`, the distribution with the smal
 with z = 1.96 for 95 %. The left side of the inequality is the *squared distance* of :math:`\pi`
 from the best fit. The smallest distance at a given mean metric is a convex function of this mean:
 flat where the sampled ranks cannot distinguish values, and steep outside. So the width depends only
-on the error of the one combination of shares that matters for this metric, not on the errors of
-m + 1 cumulative shares at once.
+on the error of the one combination of shares that matters for this metric.
 
 Without an assumed shape, :math:`\pi` is the distribution of the instances' true ranks. These ranks
 are fixed, so only the draw of the negatives is random, independently for each of the U instances:
@@ -28,8 +27,8 @@ Instances whose n differs, or whose m correlates with the rank, have no common :
 divided into strata of nearly equal n (and of nearly equal m), each with its own distribution. The
 interval holds every weighted sum of the strata's mean metrics at which their squared distances add
 up to at most :math:`z^2`. Within a stratum, for a given share of items above the relevant item, A
-and the metric lie between their values at the smallest n and at the largest n, so that mixtures of
-these two represent any n in between.
+and the metric lie between their values at the smallest n and at the largest n. Therefore mixtures
+of the values at these two n represent any n in between.
 
 A shape ("non-increasing") is an assumption about the distribution that ranks are drawn from; the
 ranks of some hundred instances do not have it themselves. With a shape, C is therefore multinomial,
@@ -37,13 +36,14 @@ and the mean metric of the instances varies about that of the distribution. Thei
 explain a part of this variation, :math:`\sum_s \beta_s (\hat p_s - q_s)` with :math:`\beta_s` the
 mean metric at sampled rank s; the rest enters the misfit as one more squared error.
 
-Where m depended on the drawn negatives, by a stopping rule that uses nothing but the drawn items,
+Let m depend on the drawn negatives, by a stopping rule that uses nothing but the drawn items. Then
 the probability of m and sampled rank s is
 :math:`P(m, s \mid r) = h(m, s) \, A^{(m)}_{rs}`, with a factor h that is equal for all true ranks.
 Unless h is known, the shares of sampled ranks *at one m* give no information about :math:`\pi`. The
 likelihood does, because h cancels in its ratios: with
 :math:`\ell(\pi) = \sum_u \log (\pi^T A^{(m_u)})_{s_u}` the interval holds the mean metric of every
-:math:`\pi` with :math:`2 (\ell(\hat\pi) - \ell(\pi)) \le z^2`, to second order about the maximum.
+:math:`\pi` with :math:`2 (\ell(\hat\pi) - \ell(\pi)) \le z^2`. Here, :math:`\ell` is expanded to
+second order about its maximum.
 
 AUC and ATOP are linear in the number of items above the relevant item. The share of the drawn items
 that are above is an unbiased estimate of the share x of all items (section 4.4.1 of Krichene &
@@ -57,19 +57,18 @@ Notes
 -----
 By duality, the upper end is the smallest sum of an estimate :math:`\hat\pi^T A b` and z times its
 standard error, over the vectors b with :math:`A b \ge M` at every rank. As b is chosen after the
-sample is seen, the coverage is not proven. In simulations of the distributions that are hardest to
-distinguish from the recommenders and smooth distributions of ``tests/benchmarks/bounds.py``, 95 %
-intervals missed the metric in 2 % of runs on average and in 12 % at worst; for the recommenders and
-smooth distributions themselves, hardly ever. With distances from the sample instead of the best
-fit, intervals would be a few percent shorter and miss in up to 23 % of runs. No valid interval can
-be much narrower (same benchmark).
+sample is seen, the coverage is not proven. It was simulated (``tests/benchmarks/bounds.py``). For
+recommenders and smooth distributions, 95 % intervals hardly ever missed the metric. For the
+distributions that are hardest to distinguish from these, they missed it in 2 % of runs on average
+and in 12 % at worst. With distances from the sample instead of the best fit, intervals would be a
+few percent shorter and miss in up to 23 % of runs. No valid interval can be much narrower.
 
-Where m depended on the drawn negatives, intervals missed the metric of the instances in up to 7 %
-of runs, in simulations of two stopping rules with the ranks that are hardest to distinguish from
-others (same benchmark); for other ranks, hardly ever. A shape is refused there: with ranks that are
-equally likely up to some rank, 8 to 36 % of the intervals with a shape missed. The best fit then
-lies on the boundary, and the difference between the mean metric of the instances and of the
-distribution depends on the stopping rule.
+Where m depended on the drawn negatives, the same benchmark simulates two stopping rules. Intervals
+missed the metric of the instances in up to 7 % of runs for the ranks that are hardest to
+distinguish from others, and hardly ever for other ranks. A shape is refused if m depended on the
+drawn negatives: with ranks that are equally likely up to some rank, 8 to 36 % of the intervals with
+a shape missed. The best fit then lies on the boundary, and the difference between the mean metric
+of the instances and of the distribution depends on the stopping rule.
 
 References
 ----------
@@ -105,7 +104,7 @@ _CELLS = 200  # largest number of cells for each number of negatives m
 _ALL_CELLS = 4000  # approximate largest number of cells, summed over all m
 _RARE = 0.025  # one-sided error probability of the upper limit of a Poisson count below _LEAST
 _STIFF = 1e2  # weight of the equation "weights sum to 1" in a fit, relative to other equations
-_FAINT = 1e-3  # largest coefficient of the extra equation in ChiSquareFit.pulled; it must be small
+_FAINT = 1e-3  # largest coefficient of an equation in ChiSquareFit.pulled; its square is negligible
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
 _SMOOTHING = 30  # iterations of expectation maximisation that give a smooth distribution
 _VANISHING = 1e-10  # keeps the variances of shares above 0 if all negatives are drawn
@@ -169,7 +168,7 @@ class Cells:
 
 
 def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
-    """Join neighbouring sampled ranks into cells; return the first sampled rank, from 0, of each.
+    """Join neighbouring sampled ranks into cells; return the index of the first rank of each cell.
 
     A cell holds at least ``least`` instances, or none: sampled ranks that never occur are evidence
     against some true ranks. Cells make intervals slightly wider than single sampled ranks would.
@@ -209,7 +208,7 @@ class ChiSquareFit:
     rows: Floats  # share of each cell under each component, in standard errors: (cells, components)
     observed: Floats  # observed share of instances in each cell, in standard errors: (cells,)
     #: Mean metric of each component: (components,). With a shape, the sampled ranks predict a part
-    #: of this mean. The part is subtracted; ``offset`` is the mean of the part over the instances.
+    #: of the metric. This part is subtracted here, and its mean over the instances is ``offset``.
     values: Floats
     offset: float  # the mean metric of the instances is values @ weights + offset
     extremes: tuple[float, float]  # smallest and largest metric that a rank can have
@@ -217,17 +216,17 @@ class ChiSquareFit:
     #: Variance of the difference between the mean metric of the instances and the mean metric of
     #: the fitted distribution, given the sampled ranks; 0 without a shape.
     scatter: float = 0.0
-    #: Whether squared distances from the best fit approximate twice the loss of log-likelihood. If
-    #: not, they are sums of squared differences between predicted shares.
+    #: If true, the squared distance of a distribution from the best fit approximates twice the
+    #: difference of their log-likelihoods. Otherwise it is a sum of squared differences of shares.
     likelihood: bool = False
     weight: float = 1.0  # factor of this fit's mean metric in the sum whose interval is computed
 
     @cached_property
     def aim(self) -> Floats:
-        """Share of instances in each cell, from which squared distances are measured: (cells,).
+        """Shares of the cells (groups of sampled ranks) that other shares are compared with.
 
-        A cell is a group of sampled ranks. The shares are observed if ``likelihood``, otherwise
-        predicted by the best fit.
+        Squared distances are measured from them. They are the observed shares if ``likelihood`` is
+        true, otherwise the shares that the best fit predicts. The shape is (cells,).
         """
         return self.observed if self.likelihood else self.rows @ self.weights
 
@@ -288,7 +287,7 @@ def _require_shape(
 ) -> None:
     cells = Cells.of(observed)
     # Compare the chi-square of ``fit`` with that of the best fit without a shape. The difference
-    # has as many degrees of freedom as the best fit without a shape has ranks.
+    # has as many degrees of freedom as the best fit without a shape has ranks of weight above 0.
     law = cells.joined(_grid_rows(observed, metric, None)[0]).T
     rows, shares, weights, _ = _multinomial(cells, law)
     bends = int(np.count_nonzero(weights))
@@ -324,8 +323,8 @@ def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple
 
     A row holds the probabilities of the sampled ranks, and last the metric. With a shape, a rank j
     stands for the uniform distribution on 1..j. The weight of a rank is the share of the ranks 1..n
-    that are nearest to this rank. If n differs between instances, there are two grids, for the
-    smallest n and for the largest n, because mixtures of their rows represent any n in between.
+    that are nearest to this rank. If n differs between instances, there is a grid for the smallest
+    n and a grid for the largest n. Mixtures of their rows represent any n in between.
     """
     parts = [_places(outcomes.samplings, metric, shape) for outcomes in observed.at_extremes]
     rows, lengths = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -361,7 +360,7 @@ def _of_instances(
     scatter = np.diag((q + _VANISHING) / cells.size) - between / cells.instances
     # If most negatives are drawn, the true rank nearly determines the sampled rank: variances are
     # small. So multiply ``floor``, the smallest variance of a share, by ``left``, the part of the
-    # variance that is due to the draw.
+    # variance that is due to the draw of the negatives.
     left = (q - np.diag(between)) / (q + _VANISHING)
     diagonal = np.diag_indices(len(q))
     scatter[diagonal] = np.maximum(scatter[diagonal], cells.floor * left)
@@ -463,14 +462,14 @@ def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
 def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[float, float]:
     """Return the confidence interval of a weighted sum of mean metrics.
 
-    ``fits`` holds the best fit of each independent sample, with its weight in the sum; for a
-    difference, the second weight is negative. ``confidence`` is between 0 and 1.
+    ``fits`` holds the best fit of each independent sample, with its weight in the sum. For a
+    difference of two systems, weights of the second are negative. ``confidence`` is in 0..1.
 
     Notes
     -----
-    At an end of the interval, the derivative of each sample's squared distance / 2 with respect to
-    its mean metric is ``pull`` times its weight, with one ``pull`` (a Lagrange multiplier) for all
-    samples. So only ``pull`` is searched, and each sample is solved separately.
+    ``pull`` is a Lagrange multiplier, one for all samples. At an end of the interval, it is such
+    that the derivative of each sample's squared distance / 2 by its mean metric is ``pull`` times
+    its weight. So only ``pull`` is searched, and each sample is solved separately.
     """
     goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
     extent = sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits)
@@ -553,8 +552,8 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
         (x.at_extremes[-1].n, *pair) for x in strata for pair in zip(x.m, x.counts, strict=True)
     ]
     # Sum three quantities over the instances: the share p of sampled items that are below the
-    # relevant item; the estimated variance of p; and this variance divided by p (1 - p),
-    # assuming that the exact share is equal for all instances.
+    # relevant item; an estimate of the variance of p; and the variance of p divided by p (1 - p) if
+    # all instances have the same exact AUC.
     share = variance = alike = 0.0
     for n, m, counts in every:
         s, size, part = np.arange(m + 1), float(counts.sum()), 1.0
@@ -567,7 +566,7 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
             seen = float(counts @ (s * (m - s))) / (m * (m - part))
             variance, alike = variance + part / m * seen, alike + part / m * size
     share, size = share / total, total / strata[0].design_effect
-    # Add an instance with the share 1/2: the error is then above 0 even if all shares are 0 or 1.
+    # Add an instance with p = 1/2: the error is then above 0 even if p is 0, or 1, in all others.
     variance += 0.25 * alike / size
     # The variance is largest if all instances have the same exact AUC. So take the smaller of this
     # variance and the variance estimated from the instances.

@@ -168,11 +168,11 @@ def estimate(
 
     Where m differs between instances, rank distributions are learned from all instances together; a
     correction is fitted for each m. Where m depended on the drawn negatives (a stopping rule), only
-    ``"mle"`` and ``"monotone-mle"`` are valid: the rule cancels in the likelihood, but it changes
-    the distribution of the sampled rank at each m, which all other methods use. Where m was set
-    beforehand by something that correlates with the rank, the instances with each m have their own
-    rank distribution. A sample cannot distinguish these two cases: see ``readings`` of
-    :class:`Estimate`.
+    ``"mle"`` and ``"monotone-mle"`` are valid. The rule multiplies the likelihood of every rank
+    distribution by the same factor. But it changes the distribution of the sampled rank at each m,
+    which all other methods use. Where m was set beforehand by something that correlates with the
+    rank, the instances with each m have their own rank distribution. A sample cannot distinguish
+    these two cases: see ``readings`` of :class:`Estimate`.
 
     Each stratum (instances with nearly the same number of candidates) is estimated separately.
     """
@@ -426,9 +426,9 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
 
     Notes
     -----
-    Negatives are assumed to be drawn with replacement. If the share of items above has the density
-    :math:`a p^{a-1}`, the probability of a sampled rank up to k is a sum of beta functions, equal
-    to :math:`\prod_{j=k}^m j / (j + a)`, and the probability of a share up to p is :math:`p^a`. The
+    Negatives are assumed to be drawn with replacement. Let the share of items above the relevant
+    item have the density :math:`a p^{a-1}`. Then the probability of a sampled rank up to k is
+    :math:`\prod_{j=k}^m j / (j + a)`, and the probability of a share up to p is :math:`p^a`. The
     result is the cutoff at which these two probabilities are equal. For other distributions, this
     cutoff is wrong: see :func:`matching_cutoff`.
 

@@ -31,13 +31,14 @@ from sampledash.types import Floats, Ints, frozen
 
 Shape = Literal["non-increasing"]
 
-# The columns of the linear programme are stored for all ranks 1..n if n is at most _EVERY, and if
-# at most _ROOM probabilities of a sampled rank given a true rank are needed to compute them.
+# The columns of the linear programme are stored for all ranks 1..n if n is at most _EVERY, and the
+# matrix of P(sampled rank | true rank) has at most _ROOM entries.
 _EVERY, _ROOM = 1 << 15, 5 << 20
 _SHARED = 1 << 18  # an array with more entries is not cached for use by other linear programmes
 _BLOCK = 1 << 21  # sums over ranks compute this many array entries at a time, to limit the memory
 _HEAD = 64  # the grid of ranks contains all ranks from 1 to _HEAD
-# Largest ratio of two neighbouring ranks r of the grid, and of their distances n + 1 - r.
+# Largest ratio of two neighbouring ranks r of the grid, and of their distances n + 1 - r from the
+# end of the list.
 _RATIO = 1.03
 # Largest difference of arcsin(sqrt(p)) between neighbouring ranks of the grid, times sqrt(m). Here,
 # p is the share of the candidates that are above the relevant item.
@@ -71,7 +72,7 @@ class Columns:
     #: (m + 1, functions). If None, there is one function per sampled rank, whose mean is the
     #: probability of this sampled rank.
     readings: tuple[Floats | None, ...]
-    metric: Metric  # exact metric, the last entry of each row
+    metric: Metric  # the exact metric, whose mean is the last entry of a component's row
     shape: Shape | None
     joint: bool = False  # whether to compute the means of function * metric and of metric², too
 
@@ -90,10 +91,10 @@ class Columns:
 
     @cached_property
     def first(self) -> dict[int, Floats]:
-        """Ranks (or ends j) with which a linear programme begins -> row of means at each rank.
+        """The ranks with which a linear programme begins, each with its row of means (:meth:`at`).
 
         A programme adds the ranks of its solution to this dict. The programme of another system of
-        the same table begins with these ranks, and is solved faster.
+        the same table begins with these ranks, too, and is solved faster.
         """
         places = self._grid(min(max(_FIRST, _HEAD / self.n), 1.0))
         return dict(zip(places.tolist(), self.at(places), strict=True))
@@ -119,10 +120,10 @@ class Columns:
         return self.n <= _EVERY and self.n * sum(s.m + 1 for s in self.samplings) <= _ROOM
 
     def _rows(self, above: Floats, every: bool = False) -> Floats:
-        """Return a row for each true rank ``above`` + 1: the functions' means and the exact metric.
+        """Return a row for each true rank ``above`` + 1, which may be a fraction.
 
-        These are functions of the sampled rank, with the values ``readings``. Ranks may be
-        fractions. ``every`` says that the ranks are 1..n.
+        A row holds the means of the functions of the sampled rank whose values are ``readings``,
+        and the exact metric. ``every`` says that the true ranks are 1..n.
         """
         parts = []
         for s, reading in zip(self.samplings, self.readings, strict=True):
@@ -141,8 +142,8 @@ class Columns:
         The sums are computed by Gauss quadrature from few ranks, the nodes. The metric must be
         smooth from rank first[i] + 1 to rank last[i].
         """
-        # Neighbouring ranks of the grid are so close that 8 nodes are enough between them instead
-        # of the usual 16, unless at least half of the candidates are drawn.
+        # If less than half of the candidates are drawn, neighbouring ranks of the grid are so close
+        # that 8 nodes between them are enough, instead of the usual 16.
         size = 8 if all(2 * s.m < s.n for s in self.samplings) else 16
         step = 1 + _BLOCK // (size * sum(s.m + 1 for s in self.samplings))
         sums = []
@@ -157,7 +158,7 @@ class Columns:
         return np.cumsum(self._sums(np.concatenate([[0], self.grid[:-1]]), self.grid), axis=0)
 
     def on_grid(self) -> Floats:
-        """Return the result of :meth:`at` for all ranks (or ends j) in :attr:`grid`."""
+        """Return the result of :meth:`at` for all ranks in :attr:`grid`."""
         if self.shape is None:
             return self._rows((self.grid - 1).astype(np.float64))
         return self._sums_to_grid / self.grid[:, None]
@@ -193,15 +194,15 @@ class Columns:
         return places, frozen(rows)
 
     def price(self, combination: Floats, level: float) -> tuple[Ints, float]:
-        """Return ranks (or ends j) whose components would improve a linear programme's solution.
+        """Return ranks whose components would improve a linear programme's solution.
 
-        A rank improves the solution (its *reduced cost* is negative) if the means of the functions
-        and the metric at this rank, times ``combination``, add up to less than ``level``. Return
-        the local minima of this sum, their neighbours, and up to _MORE other ranks. Also return the
-        lowest sum, or ``level`` if no sum is lower.
+        Let the cost of a rank be its row (the means of the functions, and the metric) @
+        ``combination``. A rank improves the solution if its cost is below ``level``. Return the
+        local minima of the cost, their neighbours, and up to _MORE other ranks. Also return the
+        lowest cost, or ``level`` if no cost is lower.
 
-        If n is large, the means are stored for some ranks only. If the sum is not below ``level``
-        at any of these ranks, the ranks between them are searched around each local minimum.
+        If n is large, rows are stored for some ranks only. If the cost is not below ``level`` at
+        any of these ranks, the ranks between them are searched around each local minimum.
         """
         places, rows = self.stored
         values = rows @ combination
@@ -212,9 +213,9 @@ class Columns:
             some = [minima - 1, minima, minima + 1, others[:: 1 + len(others) // _MORE]]
             at = np.unique(np.clip(np.concatenate(some), 0, len(places) - 1))
             return places[at], min(float(values.min()), level)
-        # The value at a rank between two stored ranks can be lower than the values at all stored
-        # ranks. For ranks at equal distances, a parabola through three values falls below the
-        # lowest of them by at most 1/8 of their range. Distances differ, so allow for 1/4.
+        # The cost of a rank between two stored ranks can be lower than the costs of all stored
+        # ranks. For ranks at equal distances, a parabola through three costs falls below the lowest
+        # of the three by at most 1/8 of their range. Distances differ, so allow for 1/4.
         highest = scipy.ndimage.maximum_filter1d(values, 5)
         lowest = np.flatnonzero(lowest & (values - level < (highest - values) / 4))
         ends = np.r_[places[0], places, places[-1]]
@@ -288,9 +289,9 @@ class Programme:
         """Find the rank distribution that comes nearest to the limits of all observed means.
 
         The observed means are those of functions of the sampled rank, such as printed metrics.
-        Return their expected values under this distribution, and the distance of each from its
-        limits: 0 inside, negative below, positive above. The sum of the absolute distances is
-        minimal.
+        Return the expected value of each function under this distribution, and the distance of this
+        value from its limits: 0 inside, negative below, positive above. The sum of the absolute
+        distances is minimal.
         """
         solution = self._column_generation(np.zeros((1, len(self.low) + 1)), relaxed=True)
         if solution is None:
@@ -320,10 +321,9 @@ class Programme:
             limits, improving = [], []
             duals = result.eqlin.marginals.reshape(len(costs), -1)
             for cost, dual in zip(costs, duals, strict=True):
-                # Adding a rank improves the solution if the rank's reduced cost is negative. The
-                # reduced cost is the sum of the means of the functions and the metric at this rank,
-                # times (``cost`` minus the dual values of the means), minus the dual value of the
-                # equation that the weights add up to 1.
+                # A rank improves the solution if its reduced cost is negative. This is its row of
+                # means @ (``cost`` - dual values of the means) - dual value of the equation that
+                # the weights add up to 1.
                 level = dual[-1] - _ENOUGH
                 places, least = self.columns.price(cost - np.append(dual[:-1], 0.0), level)
                 improving.append(places)
@@ -346,8 +346,8 @@ class Programme:
 
         The constraints are y = R'x, sum x = 1 and low <= y <= high, where R holds the means of the
         functions at each rank. ``relaxed`` allows means outside low..high; their distances from
-        low..high are then added to the cost. All costs are minimised by one programme, because a
-        call of the solver is slow at any size.
+        low..high are then added to the cost. All costs are minimised by one programme, because even
+        small programmes take the solver a long time.
         """
         size, functions, number = len(self._places), len(self.low), len(costs)
         columns = [self._rows[:, :-1].T, -np.eye(functions)]

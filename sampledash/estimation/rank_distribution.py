@@ -11,8 +11,8 @@ There are many more true ranks than sampled ranks, so the likelihood does not de
 distribution: at convergence, nearly all probability is on a few ranks. Stopping early keeps the
 distribution smooth.
 
-``"monotone-mle"`` is the most likely mixture of uniform distributions on the ranks 1..j, which is
-non-increasing, as is plausible for a system that puts relevant items near the top. This estimate is
+``"monotone-mle"`` is the most likely mixture of uniform distributions on the ranks 1..j. It is
+non-increasing: plausible for a system that puts relevant items near the top. This estimate is
 nearer to the true distribution after 50 iterations than after 200. If the iterations start from the
 common distribution of all compared systems, 10 iterations are enough.
 
@@ -57,12 +57,12 @@ _OWN_ITERATIONS = 10  # iterations for one system, starting from the distributio
 _ETA = 0.01  # weight η of the entropy in the objective of "mes" (maximum entropy)
 _DIFFERENCE = 1e-4  # relative change of a sampled rank's count, for a numerical derivative
 _NEWTON = 200  # largest number of Newton steps
-# Newton's method ends if the Newton decrement is below this number. The line search does not
-# shorten a step by a smaller factor than this number.
+# Newton's method ends if the Newton decrement is below this number. The line search ends if a step
+# is shorter than the full Newton step times this number.
 _CLOSE = 1e-12
 _TINY = np.finfo(float).tiny
-# One distribution is learned from all instances only if at least a share _MOST of the instances
-# have an n within a factor _NEAR of the mean n.
+# One distribution is learned from all instances only if n / (mean n) is in 1 / _NEAR.._NEAR for at
+# least the share _MOST of the instances.
 _NEAR, _MOST = 1.5, 0.9
 
 
@@ -77,10 +77,10 @@ class RankDistribution:
     mass: Floats  # probability of the ranks of each node, with sum 1: (nodes,), or (runs, nodes)
 
     def at(self, metric: Metric) -> tuple[Floats, Floats, Floats]:
-        """Return, for all nodes, items above the relevant item, number of ranks, and probability.
+        """Return three arrays over the nodes, each of which stands for one or several ranks.
 
-        A node stands for one rank or for several neighbouring ranks, but not for ranks on both
-        sides of the metric's cutoff.
+        They hold the number of items above the relevant item, the number of ranks of the node, and
+        the probability. No node stands for ranks on both sides of the metric's cutoff.
         """
         s = self.support
         cut = min(metric.cut(s.n - 1) or s.n, s.n)
@@ -195,17 +195,17 @@ def rank_distribution(
     Returns
     -------
     Probability of each rank 1..n, shape (n,), read-only; n is the number of candidates. If n
-    differs within a set, each stratum of nearly the same n has a distribution up to its mean n, and
-    the result is the mean of these distributions, weighted by instances. Several sets are pooled at
-    their mean n.
+    differs within a set, each stratum of nearly the same n has a distribution up to its mean n. The
+    result is then the mean of these distributions, weighted by their numbers of instances. Several
+    sets are pooled at their mean n.
 
     Raises
     ------
     ValueError
-        If n is above 10,000,000, a sampled rank is impossible, or the sets cannot be pooled, for
-        example because n differs much or m correlates with the rank; for ``"mes"``, if m depended
-        on the drawn negatives; for every method, if m correlates with the rank and ``adaptive`` is
-        None.
+        If n is above 10,000,000, a sampled rank is impossible, or m correlates with the rank and
+        ``adaptive`` is None. For ``"mes"``, also if m depended on the drawn negatives. For several
+        sets, also if they cannot be pooled, for example because n differs much or m correlates with
+        the rank.
 
     Notes
     -----
@@ -304,8 +304,8 @@ def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDi
     ``whole`` holds the counts of all systems together, and ``by_system`` those of each system.
     """
     common, distributions = Learner(whole, SHAPED).weights(), []
-    # Use the n and all m of ``whole`` for every system, so that all systems have the same
-    # hypotheses (components of the mixture), and can start from the common weights.
+    # Use the n and all m of ``whole`` for every system. All systems then have the same hypotheses
+    # (components of the mixture), and can start from the common weights.
     for outcomes in by_system:
         counts_by_m = dict(zip(outcomes.m, outcomes.counts, strict=True))
         counts = tuple(counts_by_m.get(m, np.zeros(m + 1)) for m in whole.m)
@@ -392,7 +392,7 @@ class Learner:
 
 
 def _differences(learner: Learner, value: Floats) -> Floats:
-    """Return the derivatives of an estimate, as :meth:`Learner.slopes`, by central differences."""
+    """Return the result of :meth:`Learner.slopes`, computed by central differences."""
     observed = learner.outcomes
     counts = np.concatenate(observed.counts)
     used = np.flatnonzero(counts)
@@ -448,7 +448,7 @@ def most_likely_slopes(
 
 
 def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
-    """Return the share of each outcome (m and sampled rank), and its weight in "mes"."""
+    """Return each outcome's (m and sampled rank) share, and the weight of its error in "mes"."""
     shares, weights = [], []
     for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
         size = counts.sum(axis=-1, keepdims=True)
@@ -462,7 +462,7 @@ def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
 def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats) -> Floats:
     """Return the distribution of ``"mes"`` (maximum entropy with squared error): shape (nodes,).
 
-    A node stands for one rank or several neighbouring ranks; ``ranks`` is their number.
+    A node stands for one or several neighbouring ranks; ``ranks`` holds the number for each node.
     """
     used = weights > 0
     root = np.sqrt(weights[used])
@@ -505,9 +505,9 @@ def _likeliest(learner: Learner, iterations: int, start: Floats) -> Floats:
 
 def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
     row = LEARNED[learner.method]
-    # ``value`` holds the derivatives of an estimate by the probability of each rank. If the
-    # distribution is a mixture of uniform distributions on 1..j, the derivative by the weight of
-    # such a uniform distribution is the mean of ``value`` over the ranks 1..j.
+    # ``value`` holds the derivatives of an estimate by the probability of each rank. In a mixture
+    # of uniform distributions on 1..j, the derivative by the weight of the distribution on 1..j is
+    # the mean of ``value`` over these ranks.
     if row.stepped:
         value = learner.support.under_uniforms(value)
     shares, steps = learner.outcomes.shares, row.iterations
@@ -554,8 +554,8 @@ class Learned:
     slopes: Callable[[Learner, Floats], Floats] = _differences
     iterations: int = 0  # default number of iterations; 0 means that the method is solved exactly
     stepped: bool = False  # whether the mixture consists of uniform distributions on 1..j
-    #: Whether the method is valid even if m depended on the drawn negatives: the unknown stopping
-    #: rule is a factor of the likelihood that cancels.
+    #: Whether the method is valid even if m depended on the drawn negatives. The unknown stopping
+    #: rule is a factor of the likelihood that is equal for all rank distributions.
     cancels: bool = False
 
 

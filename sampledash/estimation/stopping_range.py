@@ -23,7 +23,7 @@ class _Cost(Metric):
     """
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Return the expected number of negatives to score, if ``above`` of all are above."""
+        """Return the expected number to score, if ``above`` negatives outrank the relevant item."""
         a, total = np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
         k = float(self.k or 0)
         return np.where(a < k, total, k * (total + 1) / (a + 1))
@@ -38,8 +38,8 @@ def stopping_range(
 ) -> tuple[float, float]:
     """Range of the mean number of candidates that are scored until an instance is decided.
 
-    An instance is decided when k candidates are known to be above its relevant item (the metric of
-    the instance is then 0), or when all candidates have been scored.
+    An instance is decided when k candidates are known to be above its relevant item, or when all
+    candidates have been scored. In the first case, the metric of the instance is 0.
 
     Parameters
     ----------
@@ -68,8 +68,9 @@ def stopping_range(
     The expected number decreases with the rank, as a metric does, so it is bounded like a metric.
     The bounds are wide because sampled ranks do not show whether a true rank is just within k or
     just beyond k. If there are instances outside the pilot, the range also allows for the choice of
-    the pilot's instances. This error is taken as normal, with the largest variance that values in
-    k..n - 1 with this mean can have. Each of the two errors gets half of the error probability.
+    the pilot's instances. The error due to this choice is taken as normal, with the largest
+    variance that values in k..n - 1 with this mean can have. This error and the error due to the
+    draw of the negatives each get half of the error probability.
 
     Examples
     --------

@@ -27,13 +27,13 @@ class Support:
 
     n: int
     scheme: Scheme
-    ends: Ints  # last rank of each panel
-    starts: Ints  # index of the first node of each panel
+    ends: Ints  # last rank of each panel (range of neighbouring ranks)
+    starts: Ints  # index of the first node of each panel (range of ranks)
     above: Floats  # rank of each node, minus 1; a node may lie between two whole ranks
     ranks: Floats  # number of ranks that each node represents; the numbers sum to n
 
     def panel(self, i: int) -> tuple[int, int, slice]:
-        """Return the number of ranks before panel i, its last rank, and the slice of its nodes."""
+        """Return, for panel i (range of ranks), number of ranks before it, last rank, nodes."""
         first, end, start = int(self.ends[i - 1]) if i else 0, int(self.ends[i]), self.starts[i]
         return first, end, slice(start, start + min(end - first, quadrature.SIZE))
 

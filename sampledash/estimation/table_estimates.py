@@ -1,13 +1,13 @@
 r"""Estimates of an exact metric from a printed table, by distributions with two parameters.
 
-In every family, the logarithm of the odds r / (n + 1 - r) of the rank r has a shifted and scaled
-standard distribution, with distribution function G. The share of instances with ranks up to r is
+The odds of a rank r are r / (n + 1 - r). In every family, their logarithm, shifted and scaled, has
+the distribution function G. The share of instances with ranks up to r is
 
 .. math:: G\left(a + b \log\frac{(r + 1/2) m}{n + 1/2 - r}\right), \qquad r = 1..n,
 
-divided by its value at r = n. At the top of the list, this distribution hardly differs from a
-log-logistic or log-normal distribution of the rank. At the end of the list, it fits real systems
-better.
+divided by its value at r = n; m is the number of negatives. At the top of the list, this
+distribution hardly differs from a log-logistic or log-normal distribution of the rank. At the end
+of the list, it fits real systems better.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,12 +30,12 @@ from sampledash.types import Floats
 #: Weight of a penalty that keeps the parameter b near ``Family.slope``. The weight is so small that
 #: the penalty has an effect only if the printed values do not determine b.
 _PENALTY = 1e-6
-#: A printed value contradicts a fitted distribution only if the difference is too large for the
-#: sampling error of 1,000 instances, even if the table is of more instances.
+#: A printed value contradicts a fitted distribution only if the sampling error of this many
+#: instances cannot explain the difference, even if the table has more instances.
 _FEWEST = 1_000
 _SHAPE: Shape = "non-increasing"
-#: Arguments of distribution functions below -_FAR, and log b outside -_FAR.._FAR, are set to these
-#: limits, because a difference beyond the limits changes no printed digit.
+#: The argument of a distribution function is at least -_FAR, and the logarithm of the parameter b
+#: is in -_FAR.._FAR. Values beyond these limits would change no printed digit.
 _FAR = 30.0
 _STEPS = 1e-5 * np.eye(2)  # steps of a and of log b in numerical derivatives
 
@@ -49,10 +49,10 @@ class Family:
     slope: float  # value of b if a table prints a single value, which determines only a
 
 
-#: An estimate is the mean over these families. On tables with known exact metrics, the mean had
-#: smaller errors than one family, or a weighted mean, chosen by cross-validation on the printed
-#: values. With the slopes below, the logarithm of the odds of the rank has the same standard
-#: deviation, pi / sqrt(3), in both families.
+#: An estimate is the mean over these families. Alternatives are to choose a family, or the weights
+#: of a weighted mean, by cross-validation on the printed values. On tables with known exact
+#: metrics, they had larger errors. With the slopes below, the logarithm of the odds of the rank has
+#: the same standard deviation, pi / sqrt(3), in both families.
 FAMILIES = (
     Family("log-logistic", expit, 1.0),
     Family("log-normal", ndtr, float(np.sqrt(3) / np.pi)),
@@ -67,9 +67,9 @@ class Nodes:
     """
 
     weights: Floats  # number of ranks that each node stands for
-    before: Floats  # log(m x / (n + 1 - x)) for x = node's rank - 1/2; -1e300 at rank 1
-    up_to: Floats  # log(m x / (n + 1 - x)) for x = node's rank + 1/2
-    last: float  # log(m x / (n + 1 - x)) for x = n + 1/2
+    before: Floats  # log(m * odds of x) for x = node's rank - 1/2; -1e300 at rank 1
+    up_to: Floats  # log(m * odds of x) for x = node's rank + 1/2; odds: x / (n + 1 - x)
+    last: float  # log(m * odds of x) for x = n + 1/2
     #: Expected values of the printed metrics, and the exact metric: (nodes, printed metrics + 1).
     means: Floats
     #: Expected product of every two metrics of ``means``, at each node, for variances:
@@ -197,13 +197,14 @@ def fitted_to(
 
 
 def fit(family: Family, nodes: Nodes, best: Floats, moves: Floats) -> tuple[Floats, Floats, float]:
-    """Return metrics of a fitted rank distribution, and derivatives and a variance for its errors.
+    """Return the metrics of a fitted rank distribution, and what is needed for its errors.
 
     ``best`` holds the fitted parameters, and ``moves`` their derivatives with respect to the
-    printed values: see :func:`fitted`. Return three values: the expected printed metrics and the
-    exact metric of the distribution; the derivatives of the exact metric with respect to the
-    printed values; and the variance between instances of the exact metric minus the sum of (printed
-    metric times derivative).
+    printed values: see :func:`fitted`. Return three values:
+
+    * the expected printed metrics and the exact metric of the distribution;
+    * the derivatives of the exact metric with respect to the printed values;
+    * the variance, between instances, of (exact metric - derivatives @ printed metrics).
     """
     derivatives = nodes.changes(family, best)[-1] @ moves
     error, mass = np.append(-derivatives, 1.0), nodes.probabilities(family, best)
@@ -245,8 +246,8 @@ def estimate_from_table(
     odds of the rank, r to n + 1 - r, have a log-logistic or a log-normal distribution. The share of
     instances with ranks up to r is proportional to
     :math:`G(a + b \log((r + 1/2) m / (n + 1/2 - r)))`, where G is the logistic or the normal
-    distribution function. In each family, a and b minimise the sum of squared differences between
-    expected and printed metrics, each divided by the sum of the metric over all sampled ranks. So
+    distribution function. In each family, a and b are fitted by least squares. Each difference
+    between expected and printed metric is divided by the metric's sum over all sampled ranks. So
     Recall@10 is fitted as Precision@10: small cutoffs, which tell most about the first true ranks,
     count most. A single printed value determines only a; b is then 1 (log-logistic) or 0.55
     (log-normal). The estimate is the mean over both families. If this mean is outside the range of
@@ -306,14 +307,18 @@ def foretell(
     wanted
         Names of metrics.
     larger
-        Another sampling from the same candidates, under which the expected ``wanted`` are returned.
+        How negatives of the same candidates are drawn for the other table.
+
+    Returns
+    -------
+    The expected value of each metric in ``wanted``, by name.
     """
     printed, asked = (tuple(map(parse_metric, names)) for names in (observed, wanted))
     other, means = nodes_of(larger, asked, asked[0]), []
     for family in FAMILIES:
         (a, log_b), _ = fitted_to(family, sampling, printed, tuple(observed.values()))
-        # a + b log(m r / (n + 1 - r)) must be the same for both values of m at each true rank r, so
-        # a is changed by b times the logarithm of their ratio.
+        # At each true rank r, a + b log(m r / (n + 1 - r)) must be the same for both numbers m of
+        # negatives. Therefore add b times the logarithm of their ratio to a.
         moved = np.array([a + np.exp(log_b) * np.log(sampling.m / larger.m), log_b])
         means.append(other.expected(family, moved)[:-1])
     return dict(zip(wanted, np.mean(means, axis=0).tolist(), strict=True))

@@ -148,8 +148,8 @@ def learned_values(
 ) -> Floats:
     """Return the corrected value of each sampled rank, (m + 1,).
 
-    The weight of the variance at a true rank is ``gamma`` times the prior probability of this rank
-    or, if ``gamma`` is None (correction MN), 1 / ``instances``.
+    The weight of the variance at a true rank is ``gamma`` times the prior probability of this rank.
+    If ``gamma`` is None (correction MN), this weight is 1 / ``instances``.
     """
     above, ranks, mass = prior.at(metric)
     s = prior.support
@@ -248,7 +248,7 @@ def gamma_table(
 
 
 def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
-    """Return the numbers of items above, and the probabilities, of true ranks (or few nodes)."""
+    """Return the number of items above and the probability, for all true ranks or for few nodes."""
     if not isinstance(ranks, RankDistribution):
         if (shape := checks.array_of("ranks", ranks).shape) != (n,):
             needed = f"give one weight for each rank 1..{n}, as rank_distribution does"

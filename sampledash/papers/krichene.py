@@ -111,8 +111,9 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
     value minus the printed number; ``allowed``, the largest difference that matches; ``matched``,
     whether all numbers of the cell match; ``reason``, why a cell does not match.
 
-    The allowed difference is the rounding error plus two standard errors: of the mean over runs, of
-    the number of runs in the right order (Table 4), or of one random order of ties (exact metrics).
+    The allowed difference is the rounding error plus two standard errors of the mean over runs. In
+    Table 4, the standard error is that of the number of runs in the right order. For exact metrics,
+    it is the error due to one random order of ties.
     """
     frame, setting = cells(table), SETTINGS[table]
     sets, m, runs = load(setting.example), setting.m, setting.runs
@@ -226,8 +227,8 @@ def _sampled() -> Values:
     bias = []
     for m in (1, 10, 100, 1000):
         seen = auc(np.arange(1, m + 2), m + 1)
-        # Sum over sampled ranks: the closed form of the expected AUC presupposes the tested claim
-        # that AUC has no bias.
+        # Sum over the sampled ranks, because the closed form of the expected AUC presupposes what
+        # is tested: that AUC has no bias.
         for scheme in (WITH, _WITHOUT):
             bias.append(_most(Sampling(_N, m, scheme).pmf(ranks) @ seen - auc(ranks, _N)))
     recall = expected("Recall@10", ranks, Sampling(_N, 1000, WITH))
@@ -360,9 +361,9 @@ def _by_column(table: pd.DataFrame, what: str = "ours") -> pd.DataFrame:
 def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
     """Check the paper's statements in section 6.1 and about Figure 5."""
     x, z = by["X"], by["Z"]
-    # ``worst`` is the number of users whose relevant item is in the last 1 % of the list of Z, if
-    # the item is last among tied items. ``drawn`` is the expected number in the last 10 %, if ties
-    # are in random order.
+    # Count the users whose relevant item is at the end of the list of Z. ``worst``: in the last 1 %
+    # if the item is last among tied items. ``drawn``: expected number in the last 10 % if ties are
+    # in random order.
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]

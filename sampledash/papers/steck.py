@@ -5,9 +5,9 @@ are metrics (:class:`sampledash.Metric`). They are functions of x = (r - 1) / (N
 the other items that are above an item of rank r.
 
 Of the N - 1 other items, m = Ñ - 1 are sampled. An item of rank r is a hit of TOPK(j/m) if at most
-j sampled items are above it, that is, if the (j+1)-th best sampled item is at position T >= r among
-the N - 1 items. So sampled TOPK is Recall@T with a random cutoff T, whose mean is
-E[T] = (j + 1) N / Ñ.
+j sampled items are above it. Let T be the position of the (j+1)-th best sampled item among the
+N - 1 items. Then the item is a hit if r <= T. So sampled TOPK is Recall@T with a random cutoff T,
+whose mean is E[T] = (j + 1) N / Ñ.
 
 References
 ----------
@@ -31,13 +31,13 @@ from sampledash.types import Floats
 
 WITHOUT: Scheme = "without-replacement"
 #: Table 3 of Steck (2010), on Netflix, from 1,000 sampled items: TOPK in percent, the share of the
-#: relevant items in the best 0 %, 0.2 % and 2 % of all items. It is not recomputed, because that
-#: needs ratings and trained models.
+#: relevant items in the best 0 % (first rank), 0.2 % and 2 % of all items. It is not recomputed,
+#: because that needs ratings and trained models.
 TABLE_3 = {"integrated model": (6.7, 15.7, 43.0), "AllRank-Regression": (9.3, 23.3, 64.8)}
 
 
-#: Table 2 of Steck (2010), on MovieLens 1M. Columns: objective, name and text of our recommender,
-#: ATOP on both held-out halves.
+#: Table 2 of Steck (2010), on MovieLens 1M. Columns: training objective, name and description of
+#: our recommender, ATOP on the validation half and on the test half of the held-out ratings.
 TABLE_2 = pd.read_csv(Path(__file__).with_suffix(".csv"))
 
 #: Allowed difference between printed and computed ATOP: the rounding error (0.0005) plus twice the
@@ -46,7 +46,7 @@ ALLOWED = 0.0005 + 2 * 0.005
 
 
 def match_table_2(load: Load) -> pd.DataFrame:
-    """Compare the printed ATOP on the test half with the ATOP of the bundled ranks.
+    """Compare the printed ATOP on the test ratings with the ATOP of the bundled ranks.
 
     ``load`` returns the bundled rank sets by name: :func:`sampledash.example`.
 
@@ -111,7 +111,8 @@ def check_steck(load: Load) -> pd.DataFrame:
 
 
 def _measures() -> Values:
-    # Table 1: four horror and four romance movies; the four movies relevant to a user are tied.
+    # Table 1 of the paper has four horror and four romance movies. The four that are relevant to a
+    # user are tied.
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
@@ -142,14 +143,14 @@ def _sampled(x: RankSet) -> Values:
     few, many = (expected_mean("TOPK@0", x, m, scheme=WITHOUT) for m in (100, 1000))
     n, atop = 30, parse_metric("ATOP")
     ranks = np.arange(1, n + 1)
-    # Sum over sampled ranks: the closed form of the expected ATOP presupposes the tested claim that
-    # ATOP has no bias.
+    # Sum over the sampled ranks, because the closed form of the expected ATOP presupposes what is
+    # tested: that ATOP has no bias.
     off = [
         Sampling(n, m, WITHOUT).pmf(ranks) @ atop(np.arange(1, m + 2), m + 1) - atop(ranks, n)
         for m in range(1, n)
     ]
     n, m, topk = 1001, 100, parse_metric("TOPK@0.02")
-    # Rank estimate (eq. 20 of Krichene & Rendle) if 2 sampled items are above the relevant item.
+    # ``at`` is the rank that eq. 20 of Krichene & Rendle estimates if 2 sampled items are above.
     at = 1 + 2 * (n - 1) // m
     bias = float(expected(topk, at, Sampling(n, m, WITHOUT)) - topk(at, n))
     return {
