@@ -26,7 +26,7 @@ FAMILY = (10, 100, 1_000)
 # Names and pictures of pinned settings, which the reader compares with the current settings.
 Before = Sequence[tuple[str, theme.Picture]]
 MOST_DRAWS = 100_000
-_POPULARITY = "popularity"  # label of a sampling scheme, in old links of another one
+_POPULARITY = "popularity"  # label of a sampling scheme; in old links, it means another scheme
 DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
 # Settings that links can hold in addition to ``DEFAULTS`` -> their defaults.
 MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 30, "draws_seed": 1}
@@ -165,7 +165,7 @@ def _check() -> Question:
         raise ValueError("no metric is chosen: pick at least one above the picture")
     rank = int(state.value("rank", DEFAULTS))
     metrics[0](rank, sampling.n)  # raises a ValueError for a rank that is not in 1..n
-    if sampling.design.anew:  # other schemes take a third of a second: no consent is asked
+    if sampling.design.anew:  # other schemes need no consent: they take a third of a second
         page.require_agreed(sampling, m, "some seconds")
     return _question(settings, rank)
 

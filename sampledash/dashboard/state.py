@@ -49,7 +49,7 @@ Offered = Mapping[str, tuple[Collection[str], Any]]
 
 
 def offer(options: Mapping[str, Collection[str]], defaults: Mapping[str, Any]) -> Offered:
-    """Return options and default of each setting; if none is given, the first is the default."""
+    """Return options and default of each setting; if ``defaults`` lacks it, the first option."""
     return {key: (names, defaults.get(key, next(iter(names)))) for key, names in options.items()}
 
 
@@ -76,7 +76,7 @@ class Settings:
     gamma: float
     scheme: schemes.Scheme
     odds: float
-    zipf: float | None  # Zipf exponent of the items' popularity; None if the reader sets odds
+    zipf: float | None  # Zipf exponent of the items' popularity; None if the reader sets ``odds``
     bestsellers: float
     chips: tuple[str, ...]
 

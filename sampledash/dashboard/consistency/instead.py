@@ -1,4 +1,4 @@
-"""The tab "What to do instead": errors of other evaluations that compute as many scores."""
+"""The tab "What to do instead": errors of evaluations that compute equally many scores."""
 
 import streamlit as st
 

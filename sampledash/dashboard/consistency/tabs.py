@@ -1,7 +1,7 @@
 """The tabs of the Consistency page, and its dialog with texts for a paper.
 
 The tabs show the chance that a run orders two systems as the exact metric does, simulated runs,
-tables (means, changes of the order over m, ranks), and evaluation designs of the same cost.
+tables (means, changes of the order over m, ranks), and evaluations that compute as many scores.
 """
 
 from functools import partial

@@ -43,8 +43,8 @@ MOST_SYSTEMS = 8  # largest number of systems shown at once, because all their p
 MOST_IN_LINK = 1_000
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
-#: The reader's answer to the question why m differs between instances -> whether m depended on the
-#: drawn negatives (``SampledRankSet.adaptive``), or None to use what the data say.
+#: Answer to the question why m differs between instances -> whether m depended on the drawn
+#: negatives. None means that a test on the data decides (see ``SampledRankSet.adaptive``).
 _SAID = {"As the data say": None, "m was set beforehand": False, "The draw decided m": True}
 #: Rule for ties as named on the page -> as named in :meth:`SampledRankSet.with_ties`.
 _TIES = {rule.replace("-", " ").capitalize(): rule for rule in get_args(TieRule)}
@@ -125,7 +125,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 
 def _choose(row: DeltaGenerator) -> Given:
-    """Draw the choice of sampled ranks; return the choice, or raise a ValueError without ranks."""
+    """Draw the choice of sampled ranks; return it, or raise a ValueError if there are no ranks."""
     help_ = shared.HELP["sampled_source"]
     with row:
         chosen = page.segments("Sampled ranks of", SOURCES, "sampled_source", help=help_)

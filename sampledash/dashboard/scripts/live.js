@@ -122,7 +122,7 @@ if (first) {
   // drawn later, it could replace the new answer. Then restores all styles, unless the reader has
   // begun to drag again in the meantime.
   live.lift = () => {
-    try { live.resume(); } catch (error) { reportError(error); }  // send the change anyway
+    try { live.resume(); } catch (error) { reportError(error); }  // after an error, go on
     end();
     requestAnimationFrame(() => requestAnimationFrame(() => live.hand || plain()));
   };

@@ -10,7 +10,7 @@ const plotly = (async () => {
 // Returns the data from which page.packed made these bytes.
 const unpack = window.sampledashUnpack ??= (bytes) => {
   const { readable, writable } = new DecompressionStream("deflate"), writer = writable.getWriter();
-  writer.write(bytes);  // faster than a Blob, which needs another process
+  writer.write(bytes);  // a Blob is slower: another process reads it
   writer.close();
   return new Response(readable).json();
 };
@@ -196,8 +196,8 @@ class Picture {
       if (!fits) continue;
       const { drawn } = group, { xref = "x", yref = "y" } = was, across = axis(xref);
       const [first, last] = across?.range ?? [now.x, now.x];
-      if (now.x < first || now.x > last) group.style.visibility = "hidden";  // not on the axis
-      // On a logarithmic axis, the positions of names are logarithms.
+      if (now.x < first || now.x > last) group.style.visibility = "hidden";  // hide a name beyond the axis
+      // On a logarithmic axis, Plotly gives the positions of annotations as logarithms.
       const dx = way(xref, "r2p", was.x, now.x) + (now.xshift ?? 0) - (was.xshift ?? 0)
         + share(LEFT, was.xanchor) * (drawn.width - EDGE) - share(LEFT, now.xanchor) * box.width
         + drawn.x + EDGE / 2 - box.x;
@@ -261,7 +261,7 @@ const NEAR = 9;  // largest distance in pixels at which the pointer can grasp th
 class Handle {
   constructor(graph) {
     this.graph = graph;
-    this.held = null;  // {axis, off}: the axis of the line, and its distance from the pointer
+    this.held = null;  // while the line is dragged: its axis, and its distance from the pointer
     const on = (kind, does) => graph.addEventListener(kind, does, true);
     on("pointerdown", (event) => this.grasp(event));
     on("pointermove", (event) => this.drag(event));

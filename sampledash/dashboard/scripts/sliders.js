@@ -7,7 +7,7 @@ const ECHO = 2000;  // milliseconds in which the server may still send the old n
 const EDGE = 8;  // pixels from the end of the rail to the middle of the thumb at this end
 const SCROLL = 6;  // pixels that a finger moves along the rail before the thumb follows
 const GRIP = 14;  // pixels; a press nearer to the thumb does not move the thumb to the pointer
-const NOUGHT = 0.06;  // share of the rail that stands for 0, if the number can be 0
+const NOUGHT = 0.06;  // share of the slider's length that stands for 0, if the number can be 0
 const STEPS = [1, 2, 5];
 const FINE = 0.01;  // smallest step of a number on a linear scale
 const fieldOf = (name) => document.querySelector(`.st-key-${name} input`);
@@ -101,7 +101,7 @@ class Slider {
     const number = (x) => least * (high / least) ** ((clamp(x, start, 1) - start) / (1 - start));
     const [from, to] = [number(share - half), number(share + half)];
     if (this.kind !== "count") return clamp(roundest(from, to), least, high);
-    const whole = Math.floor(to) > from;  // whether a whole number lies between these ends
+    const whole = Math.floor(to) > from;  // whether a whole number lies between ``from`` and ``to``
     const nearest = whole ? roundest(Math.max(from, 1), to) : Math.round(number(share));
     return clamp(nearest, low, high);
   }
