@@ -11,7 +11,7 @@ from pathlib import Path
 # This must be set before NumPy is imported. On a busy machine, several BLAS threads wait for each
 # other, which makes computations with the small matrices of this dashboard ten times slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# A collection of garbage at every 700 new objects would take a fifth of the time of all imports.
+# Python's default, to collect garbage at every 700 new objects, takes a fifth of the import time.
 gc.set_threshold(10_000)
 
 import plotly

@@ -23,9 +23,10 @@ VIEWS: dict[str, int | None] = {"all ranks": None, "top 1,000": 1_000, "top 100"
 TABS = ("One draw", "Law", "Family")
 PICTURE = "explore_curves"
 FAMILY = (10, 100, 1_000)
-Before = Sequence[tuple[str, theme.Picture]]  # names and pictures of pinned settings
+# Names and pictures of pinned settings, which the reader compares with the current settings.
+Before = Sequence[tuple[str, theme.Picture]]
 MOST_DRAWS = 100_000
-_POPULARITY = "popularity"  # label of a scheme, whose meaning has changed since version 1 of links
+_POPULARITY = "popularity"  # label of a sampling scheme; in old links, it means another scheme
 DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
 # Settings that links can hold in addition to ``DEFAULTS`` -> their defaults.
 MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 30, "draws_seed": 1}
@@ -34,8 +35,8 @@ MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 30
 def show() -> None:
     """Draw the page."""
     asked = st.query_params
-    # In links of version 1, and in links without a version that give odds, the scheme "popularity"
-    # means what the scheme ``choices.ODDS`` means now.
+    # In old links, the label "popularity" means the scheme ``choices.ODDS``. A link is old if its
+    # version is 1, or if it has odds but no version.
     if asked.get("scheme") == _POPULARITY and asked.get("v", "1" * ("odds" in asked)) == "1":
         asked.update(scheme=choices.ODDS, v=state.VERSION)
         st.rerun()
@@ -53,7 +54,7 @@ def show() -> None:
 
 @st.fragment
 def _answer() -> None:
-    """Draw the bar of sliders, and everything that depends on its numbers."""
+    """Draw the bar of sliders, and everything that depends on the sliders."""
     headline, bar = st.container(key="headline"), sliders.place()
     picture, controls = st.container(key="picture"), live.controls(partial(_controls, bar))
     doing = "Computing the metrics"
@@ -103,7 +104,7 @@ def _below(result: Result) -> None:
 def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[live.Follows]:
     """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and true rank.
 
-    ``before`` holds pictures of pinned settings; ``pinned`` identifies these in a cache key. While
+    ``before`` holds pictures of pinned settings; ``pinned`` identifies them in a cache key. While
     the reader drags the slider of n, the axis of the ranks still ends at the old n.
     """
     now, rank, distinct = state.current(), q.rank, q.sampling.design.distinct
@@ -164,7 +165,7 @@ def _check() -> Question:
         raise ValueError("no metric is chosen: pick at least one above the picture")
     rank = int(state.value("rank", DEFAULTS))
     metrics[0](rank, sampling.n)  # raises a ValueError for a rank that is not in 1..n
-    if sampling.design.anew:  # other designs take a third of a second, so a link opens at once
+    if sampling.design.anew:  # other schemes need no consent: they take a third of a second
         page.require_agreed(sampling, m, "some seconds")
     return _question(settings, rank)
 

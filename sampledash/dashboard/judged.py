@@ -36,7 +36,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 def answered(source: Source, key: str) -> tuple[Result | None, page.Problem | None]:
-    """Return the verdict on ranks with the current settings, and a Problem or None."""
+    """Return the verdict on ranks; if a setting is invalid, the last verdict and a Problem."""
     question, explain = partial(check, source), partial(_explain, source)
     return page.answer(
         key, question, compute, lambda x: words.say.looking(x.protocol.correction), explain
@@ -107,7 +107,7 @@ def _design() -> Design:
 
 
 def _explain(source: Source, error: ValueError) -> page.Problem:
-    """Turn an error into a Problem; if m is too large, a button sets the largest allowed m."""
+    """Turn an error into a message; if m is too large, its button sets the largest allowed m."""
     limits, design = [M_CAP], _design()
     if design.distinct:
         limits += [x.max_negatives for x in source.sets]
@@ -135,7 +135,10 @@ def chosen_metric(result: Result) -> int:
 
 
 def choose_metric(result: Result, label: str) -> int:
-    """Draw the choice of this metric; return its index. Only screen readers read the label."""
+    """Draw the choice of the metric that the main sentence is about; return the metric's index.
+
+    ``label`` names the choice for screen readers.
+    """
     chosen_metric(result)
     if len(result.metrics) > 1:
         about = "The first chip of the metrics, until another is chosen here or by a tile of a map."

@@ -1,8 +1,8 @@
 """The Lab page: it splits interactions, trains recommenders, and analyses their ranks.
 
 While the settings of a step, such as the split, are invalid, the page uses the last valid result of
-the step. Trained recommenders stay in the session. If a rerun of the page interrupts a training,
-the next run of the page continues the training.
+the step. Trained recommenders stay in the session. If a change of a setting interrupts a training,
+the training continues once the page is drawn again.
 """
 
 import re
@@ -251,7 +251,7 @@ def _made() -> lab.Made:
 
 
 def _busy() -> bool:
-    """Whether a training is not done yet; the reader may have halted the training."""
+    """Whether a training is unfinished, even if the reader has halted it."""
     job: lab.Job | None = st.session_state.get(_JOB)
     return job is not None and not job.done
 
@@ -277,8 +277,9 @@ def _working(
 ) -> Callable[[], None]:
     """Draw the progress of a training; return a function that continues the training.
 
-    The function does nothing if the training is done or halted. Otherwise it works for a short time
-    and then restarts the page.
+    The function does nothing if the training is done or halted. Otherwise it goes on until the
+    training is done, a sweep has a new point, or the reader changes a setting. Then it restarts the
+    page.
     """
     if job is None:
         return lambda: None
@@ -452,7 +453,7 @@ def _designs(source: Source | None, answer: tuple[Result, int] | None, _: lab.Se
 
 
 def _sweeps(setup: lab.Setup) -> None:
-    """Draw ATOP, Recall and RMSE of AllRank-Regression against one of its hyperparameters."""
+    """Draw ATOP, Recall and RMSE of Steck's AllRank-Regression against one hyperparameter."""
     unrated = setup.parts.test.rating is None
     options: dict[str, Any] = {"icon": ":material/model_training:", "key": "sweep_begin"}
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -22,11 +22,11 @@ _CHOICE: dict[str, Any] = {
     "persist_state": "session",
     "label_visibility": "collapsed",
 }
-# Settings that every link to another page contains, so that choices that the reader made earlier
-# on this other page do not change the result.
+# Every link to another page sets these settings. Otherwise, earlier choices of the reader would
+# change what the other page shows.
 _SHARED = ("n", "m", "k", "scheme")
 # A function of a metric's name and the chosen m. It returns a sentence and, if another page can
-# show the result, a link to this page.
+# show the result, a link to that page.
 Answer = Callable[[str, int], tuple[str, Link | None]]
 
 
@@ -35,7 +35,7 @@ def check_link() -> None:
     offered: dict[str, tuple[Sequence[str], Any]] = {LESSON: (NUMBERS, NUMBERS[0])}
     for number, module in enumerate(lessons.course(), 1):
         offered[f"{LOOK}{number}"] = lessons.looks(number), lessons.looks(number)[0]
-        if (key := f"guess{number}") in st.query_params:  # to compute every lesson would take long
+        if (key := f"guess{number}") in st.query_params:  # computing all lessons takes long
             offered[key] = [choice.text for choice in lessons.words(number).choices], []
         if offer := getattr(module, "OFFER", None):
             offered[EXAMPLE] = [*map(negatives, offer[1])], []
@@ -70,7 +70,7 @@ def _head(number: int, lesson: Lesson, *, revealed: bool, present: bool) -> None
         st.markdown(unbroken(f"{lesson.setup} **{lesson.question}**"))
         return
     st.markdown(f"### {number}. {unbroken(lesson.question)}")
-    if not revealed:  # after the answer, a projected page shows only question and picture
+    if not revealed:  # with the answer, a projector shows only question and picture
         st.markdown(unbroken(lesson.setup))
 
 

@@ -5,8 +5,8 @@ steps after the page has opened, and again when the pointer or the focus is on t
 reader drags the slider, a script puts the lines, points, names and numbers of the nearest frame
 into the pictures that Plotly drew. This takes a few milliseconds, whereas drawing a picture anew
 takes a hundred. When the reader releases the slider, the page runs as usual, and its address holds
-the new value. The pages also work without frames: ``live.js`` asks for frames only when the request
-cannot make the page lose a change of a setting.
+the new value. The pages also work without frames. ``live.js`` asks for frames only while the reader
+presses no key or button and Python is idle, so that no change of a setting is lost.
 
 A change of a setting reruns only the upper part of the page, the *answer*. The details below the
 answer are then dimmed. They are drawn anew once they are visible, or once the pointer or the focus
@@ -82,7 +82,7 @@ class Follows:
     numbers, draw
         The steps of the slider, and a function that makes the frame for one of them.
     lines
-        Whether all traces move; if not, only traces of at most two points move.
+        Whether all traces (lines and points) move; if not, only traces of at most two points do.
     shared
         Whether other sessions may use the frames.
     """
@@ -116,18 +116,18 @@ class Follows:
 def listen() -> None:
     """Draw the component that reports when the reader looks at the lower part of the page.
 
-    The browser sends simultaneous events in one message, which can name only one fragment. This
-    component is outside of all fragments. If its report shares a message with a change of a
-    setting, the message therefore still names the fragment of this setting.
+    The browser sends simultaneous events in one message. A message can name only one fragment, a
+    part of the page that Streamlit reruns alone. This component is outside of all fragments. If its
+    report shares a message with a change of a setting, the message names the setting's fragment.
     """
     _COMPONENT(key=_KEY, on_looked_change=lambda: None, height=1)
 
 
 def controls(draw: Callable[[], T]) -> Callable[[], T]:
-    """Return a function that draws controls once; in some runs, the controls are drawn at once.
+    """Return a function that draws controls, so that the page can draw its picture before them.
 
-    If the last complete run drew the same controls, their values are known before they are drawn.
-    The page then draws the picture first, so that the reader sees it earlier.
+    The picture needs the values of the controls. They are known if the last run of the page drew
+    the same controls. Otherwise the controls are drawn at once, and the function does nothing.
     """
     drawn = cache(draw)
     if not state.in_fragment() or st.session_state.get(_DRAWN) != state.value("scheme"):
@@ -149,9 +149,9 @@ def below(draw: Callable[[Any], None]) -> None:
 def follow(shown: object = None, every: Sequence[Follows] = (), answers: Hashable = None) -> None:
     """Let pictures follow dragged sliders, and let the details below use the result ``shown``.
 
-    Call this function in the fragment of the sliders, because a change of a slider and a request
-    for frames may arrive in one message. ``answers`` identifies the result: while ``answers`` is
-    the same, the details below stay up to date, for example in a run that only sends frames.
+    Call this function in the fragment of the sliders (the part of the page that reruns when a
+    slider changes), because a change and a request for frames may arrive in one message.
+    ``answers`` identifies the result. While it is the same, the details below are not dimmed.
     """
     number, before = st.session_state.get(_SHOWN, (0, None, None))[0::2]
     number += answers is None or answers != before

@@ -59,7 +59,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 
 def _effect(result: Audit) -> None:
-    """Draw an uploader of true ranks, and the effect of these negatives on the ranks' metrics."""
+    """Draw an uploader of true ranks, and how the negatives change a metric of these ranks."""
     label = "True ranks, if you have them: what do these negatives do to a metric?"
     last = uploaded_file(label, key="effect_file", help=HELP["effect_file"])
     if last is None:
@@ -74,7 +74,7 @@ def _effect(result: Audit) -> None:
 
 
 def _sentence(asked: tuple[Audit, Upload, str], report: Progress) -> str:
-    """Return the sentence on the effect of audited negatives on a metric of ranks in a file."""
+    """Return a sentence: how the audited negatives change a metric of the ranks in a file."""
     result, file, text = asked
 
     def make() -> str:

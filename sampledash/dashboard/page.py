@@ -47,7 +47,7 @@ _OUTLINE = scripts.component("access.js")
 _COPY = scripts.component("copying.js")
 memory.keep_in(lambda: st.session_state)
 _PATIENCE, _PAUSE = 0.3, 0.05
-_OPEN = "_source_open"  # session key: the data for which the container "choice" is shown
+_OPEN = "_source_open"  # key of the session: the data for which the reader pressed "Change"
 
 
 def outline(*titles: str) -> None:
@@ -94,7 +94,7 @@ class Problem(ValueError):
                 for place, (label, do) in enumerate(self.ways):
                     kind: Any = "secondary" if place else "primary"
                     if st.button(label, on_click=do, type=kind):
-                        # Rerun the whole page: the button may change parts outside this fragment.
+                        # Rerun the whole page, because the button may change any part of it.
                         st.rerun()
 
 
@@ -260,9 +260,10 @@ def panels(fig: theme.Picture, count: int, **options: Any) -> None:
 
 
 def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
-    """Draw the page's numbers (label, value, meaning), each above its pinned value in ``before``.
+    """Draw the page's numbers, each with label, value and meaning.
 
-    ``dim`` makes the numbers pale, for a result that is outdated.
+    Below each number is its value in ``before``, the numbers for pinned settings. ``dim`` makes the
+    numbers pale, for a result that is outdated.
     """
     with st.container(key="strip_dimmed" if dim else "strip", horizontal=True):
         for (label, value, about), was in zip_longest(numbers, [x for _, x, _ in before]):
@@ -381,7 +382,7 @@ def copy_link(page_defaults: Mapping[str, Any]) -> None:
     about = "Sets every setting of this page to its default."
     options: dict[str, Any] = {"on_click": state.reset, "args": (defaults,), "key": "reset"}
     if st.button("Reset", help=about, type="tertiary", **options):
-        st.rerun()  # the whole page, because some settings are outside of this fragment
+        st.rerun()  # of the whole page, because other parts of it have settings too
 
 
 def code(text: str, key: str, height: int | None = None) -> None:
@@ -435,7 +436,7 @@ def take(table: Made, name: str) -> None:
 def cells(printed: pd.DataFrame) -> None:
     """Draw a table whose cells are Markdown; columns of numbers are aligned at the right.
 
-    Streamlit's own tables load a format library that is larger than the rest of most pages.
+    Streamlit's own tables load a JavaScript library that is larger than the rest of most pages.
     """
 
     def line(texts: Iterable[Any]) -> str:

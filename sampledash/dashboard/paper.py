@@ -62,8 +62,8 @@ def steck() -> pd.DataFrame:
 def missing() -> pd.DataFrame:
     """Return TOPK and ATOP if some relevant items are observed more often than others.
 
-    The column ``times`` says how many times as often the best-ranked relevant item is observed as
-    the worst-ranked. If ``times`` is 1, ratings are missing at random, as Steck's theorem assumes.
+    The column ``times`` is a ratio: the chance that the best-ranked relevant item is observed, to
+    that of the worst-ranked. If it is 1, ratings are missing at random, as Steck's theorem assumes.
     """
     times = range(1, pictures.MOST_TIMES + 1)
     parts = [theorem(t, np.random.default_rng(2010)).assign(times=t) for t in times]

@@ -16,7 +16,7 @@ from sampledash.report.escape import escaped
 from sampledash.report.numbers import spell
 
 Q = TypeVar("Q")
-_BETWEEN, _DEFAULT = "|", "-"  # in the address: between two pins; a pin without changed settings
+_BETWEEN, _DEFAULT = "|", "-"  # in the address: "|" separates pins, "-" is a pin of defaults
 _MOST = len(theme.PINNED)
 
 
@@ -39,9 +39,9 @@ def pins(
 
     ``check`` returns the settings in one value, the *question*, and ``compute`` computes the result
     of a question. ``about`` returns texts that describe a question, in addition to the settings
-    that all pages share. A pin is left out if its question equals ``now``, or if one of these
-    functions fails for the pin. A page whose settings have never been valid gives None for ``now``
-    and gets no pins.
+    that all pages share. ``now`` is the current question, or None if the settings have never been
+    valid; then there are no pins. A pin is left out if its question equals ``now``, or if one of
+    these functions fails for the pin.
     """
     if now is None:
         return [], lambda: None

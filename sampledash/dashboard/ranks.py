@@ -44,7 +44,7 @@ PLACEHOLDER = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 448
 _WRITTEN = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 # File in the templates folder -> its description.
 TEMPLATES: dict[str, str] = _WRITTEN["templates"]
-# Option of the rank reader -> its label in the preview, and the labels of its values.
+# Option of ``read_rank_sets`` -> its label in the preview, and the labels of its values.
 WAYS = {option: (label, dict(values)) for option, (label, values) in _WRITTEN["ways"].items()}
 _USE, _NAME, _RANKS = "Use", "System", "Ranks"
 UPLOADED = "_ranks_file"
@@ -53,7 +53,7 @@ _UNSURE = "_unsure"  # key of the session: whether the reader should check how r
 
 
 def choose() -> tuple[Source | None, page.Problem | None]:
-    """Draw the choice of ranks; return the ranks to show, and the problem of the current choice.
+    """Draw the choice of ranks; return the ranks to show, and a Problem if the choice is invalid.
 
     In case of a problem, the last valid ranks are returned, or None if there are none yet.
     """
@@ -106,8 +106,8 @@ def _served() -> Source:
         name = st.selectbox("File", list(RESULTS), key="result", bind="query-params")
     path = RESULTS[name]
     try:
-        # The time of the last change is part of the key. If a new evaluation overwrites the file,
-        # the file is therefore read again.
+        # The key of the cache holds the time of the file's last change. If a new evaluation
+        # overwrites the file, the file is therefore read again.
         ident = f"{path}|{os.stat(path).st_mtime_ns}"
     except OSError:
         raise page.Problem(f"{name} is no longer there: choose another file") from None
@@ -171,7 +171,7 @@ def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
     """Read ranks with these ``options``; raise a Problem if this fails. The result is cached.
 
     Also draw a preview of the ranks and, if the data lack n, a field for n. What the reader changes
-    there is stored in ``options``.
+    in the preview or in the field is stored in ``options``.
     """
     if options.get("ask_n"):
         options["n"] = ask_n(ident)
@@ -193,7 +193,7 @@ def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
 
 
 def ask_n(ident: str) -> int | None:
-    """Draw the field for n, which these data lack; return n, or None until the reader gives n."""
+    """Draw a field for n, which the data lack; return n, or None until the reader gives n."""
     label, key = "n, candidates of every instance", f"n_of_{ident}"
     options: dict[str, Any] = {"placeholder": "for example 10000", "persist_state": "session"}
     n: int | None = st.number_input(label, 2, None, None, 1, key=key, help=TEXTS["n"], **options)
@@ -251,7 +251,7 @@ def file_lines(facts: Facts) -> list[str]:
 
 
 def _way(ident: str, options: dict[str, Any], key: str) -> None:
-    """Draw the choice of a value for ``key``, an option of the rank reader."""
+    """Draw the choice of a value for ``key``, an option of ``read_rank_sets``."""
     (label, titles), widget = WAYS[key], f"{key}_{ident}"
     st.session_state[widget] = titles.get(options.get(key), next(iter(titles.values())))
 

@@ -1,8 +1,8 @@
-"""The scripts of the pages, each loaded once by the browser, and the components that call them.
+"""The JavaScript files of the pages, and the Streamlit components that load and call them.
 
 Streamlit sends the script of a component again with every change of the component. Therefore a
-component has a short script, which loads a file of the folder ``scripts`` and calls the default
-function of this file.
+component has a short script. It loads a file of the folder ``scripts``, which the browser does only
+once, and calls the default function of the file.
 """
 
 from hashlib import sha256

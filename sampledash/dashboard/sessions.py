@@ -28,13 +28,13 @@ _DUE: list[asyncio.TimerHandle] = []
 def send_at_once() -> None:
     """Let the server send small messages without delay (TCP_NODELAY); once per process.
 
-    Streamlit's server does not. A message then waits until the browser has acknowledged the message
-    before, which browsers do up to 40 ms later. New connections inherit the option from the socket
-    that listens. Streamlit offers no way to this socket, but Python knows all its objects.
+    Without this option, a message waits until the browser has acknowledged the message before it,
+    which takes up to 40 ms. New connections inherit the option from the socket that listens for
+    them. Streamlit gives no access to this socket, so it is found among all objects of Python.
     """
     for each in gc.get_objects():
         if type(each) is socket and each.type == SOCK_STREAM:
-            with suppress(OSError):  # not a TCP socket
+            with suppress(OSError):  # the option fails for other sockets than TCP
                 each.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
 
 
@@ -62,9 +62,9 @@ def _look(session: Any, absent: int) -> None:
         loop.call_later(LOOK, _look, session, absent)
         return
     runtime.close_session(session.id)
-    # Streamlit's event loop refers to the last session until the loop serves another session. The
-    # state of this session is therefore replaced. Clearing the state would not suffice: it would
-    # leave the descriptions of widgets, and their functions refer to ranks and results.
+    # Streamlit's event loop keeps a reference to the last session until the loop serves another
+    # session. Replacing the session's state frees the old state. Clearing the state would keep the
+    # widgets, whose functions refer to ranks and results.
     session._session_state = SessionState()
     session._fragment_storage.clear()
     if not _DUE:  # one call frees the memory of all sessions that end at about the same time
@@ -78,7 +78,7 @@ def _connected(session: str) -> str:
 
 
 def _give_back() -> None:
-    """Return unused memory to the operating system, as the GNU C library does only on request."""
+    """Return unused memory to the operating system; the GNU C library does so only if asked."""
     _DUE.clear()
     gc.collect()
     with suppress(AttributeError):

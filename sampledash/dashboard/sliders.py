@@ -1,4 +1,4 @@
-"""The bar of sliders: m, n, k, r or γ, and how negatives are drawn, in one order on every page.
+"""The bar of sliders: numbers such as m, n and k, and the choice how negatives are drawn.
 
 Each number has one widget: a field, whose value is also in the address. The script ``sliders.js``
 draws a slider around the field. The slider shows the value of the field, and writes into the field.
@@ -69,8 +69,9 @@ def bar(
     defaults
         Defaults of the numbers that are not in ``state.DEFAULTS``.
     sets
-        Rank sets whose classes, strata or weights some schemes need, or ``choices.CATALOGUE`` if
-        the reader sets how popular items are; without them, these schemes are not offered.
+        Rank sets, or ``choices.CATALOGUE`` if the reader sets how popular items are. A scheme that
+        needs classes, strata or weights is offered only if all sets have them. Without sets, the
+        schemes that draw by weight are offered, and the reader sets the odds.
     """
     state.lock(None if n is None else n[0])
     locked = {key: text for key, text in (("n", n[1] if n else ""), ("m", m)) if text}
@@ -95,7 +96,7 @@ def bar(
 
 
 def ladder(key: str, *, default: int, high: int) -> None:
-    """Draw one slider outside the bar, for a number that only this part of a page uses."""
+    """Draw one slider outside the bar, for a number that only one part of a page uses."""
     bounds = None, (high, "the most that is drawn")
     with st.container(key=f"bar_{key}", gap=None):
         _draw(key, (key,), {key: default}, {}, (), lambda _: bounds)

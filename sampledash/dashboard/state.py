@@ -28,7 +28,7 @@ from sampledash.report import numbers as text
 from sampledash.report.templates import Sentences
 from sampledash.sampling import Sampling
 
-VERSION = "2"  # of links; in version 1, "popularity" on the page Explore meant drawing by odds
+VERSION = "2"  # of links; links of version 1 call another scheme "popularity" (see explore.py)
 say = Sentences(Path(__file__).with_suffix(".jinja"))
 
 # Settings that all pages share. Each key is the key of a widget and of its value in the address.
@@ -49,7 +49,7 @@ Offered = Mapping[str, tuple[Collection[str], Any]]
 
 
 def offer(options: Mapping[str, Collection[str]], defaults: Mapping[str, Any]) -> Offered:
-    """Return the options and the default of settings; without a default, it is the first option."""
+    """Return options and default of each setting; if ``defaults`` lacks it, the first option."""
     return {key: (names, defaults.get(key, next(iter(names)))) for key, names in options.items()}
 
 
@@ -59,7 +59,7 @@ _WHOLE = "draws", "draws_seed", "draw_seed", "lab_seed", "seed", "table_instance
 _NUMBERS |= {"least_rating": float, **dict.fromkeys(_WHOLE, int)}
 # Key of a switch -> its values in the address, and its default.
 _SWITCHES = dict.fromkeys(("present", "turn", "why"), (("true", "false", "True", "False"), False))
-# Pinned settings while the result for them is computed: :func:`value` then returns these settings.
+# The pinned settings whose result is computed now; :func:`value` returns these settings meanwhile.
 _PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
 PIN = "pin"  # key of the pinned settings in the address; see pins.py
@@ -76,7 +76,7 @@ class Settings:
     gamma: float
     scheme: schemes.Scheme
     odds: float
-    zipf: float | None  # Zipf exponent of the items' popularity; None if the reader sets odds
+    zipf: float | None  # Zipf exponent of the items' popularity; None if the reader sets ``odds``
     bestsellers: float
     chips: tuple[str, ...]
 
@@ -149,7 +149,7 @@ def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
 
 
 def changed(page_defaults: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return key and text of each setting that is not the default; lists give several pairs."""
+    """Return key and text of each setting that is not the default; a list gives several pairs."""
     pairs: list[tuple[str, str]] = []
     for key, default in {**DEFAULTS, **page_defaults}.items():
         now = st.session_state.get(key, st.query_params.get_all(key) or default)
@@ -160,7 +160,9 @@ def changed(page_defaults: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 @contextmanager
 def pinned(text: str, page_defaults: Mapping[str, Any]) -> Iterator[None]:
-    """Let :func:`value` return the settings of ``text``, as written by :func:`changed`.
+    """In a ``with`` block, let :func:`value` return the settings of the query ``text``.
+
+    ``text`` is the URL-encoded result of :func:`changed`.
 
     Raises a ValueError if a number in ``text`` cannot be read.
     """
@@ -206,7 +208,7 @@ def went_back() -> bool:
 
 
 def in_fragment() -> bool:
-    """Whether only a fragment of the page runs, as after a change of a slider."""
+    """Whether Streamlit reruns only a part (fragment) of the page, as after a slider's change."""
     context = get_script_run_ctx()
     return bool(context and context.fragment_ids_this_run)
 
@@ -231,9 +233,9 @@ def put_in_address(key: str, written: str) -> None:
     """Write a text that belongs to no widget into the address; an empty text removes the key.
 
     Only a change is written, because a write replaces the whole address, and the browser's address
-    may already hold a later change than this run. Nothing is written when the reader presses Back
-    or Forward: a write adds an entry to the browser's history, so that the next Back would only
-    return to the page that wrote the entry.
+    may already hold a later change that this run of the page does not know. Nothing is written when
+    the reader presses Back or Forward: a write adds an entry to the browser's history, so that the
+    next Back would only return to the page that wrote the entry.
     """
     if went_back():
         return
@@ -244,7 +246,7 @@ def put_in_address(key: str, written: str) -> None:
 
 
 def stamp(offered: Offered | None = None) -> None:
-    """Write the links' version into the address; once per session, collect faults of the link.
+    """Write the version of links into the address; once a session, collect the link's faults.
 
     A page that passes ``offered``, the options of its settings, calls this before its first widget,
     because a widget drops a value that it does not offer.
@@ -263,9 +265,10 @@ def stamp(offered: Offered | None = None) -> None:
 
 
 def give_way() -> None:
-    """Restart the run if a change of settings is waiting; long work calls this function.
+    """Restart the run of the page if a change of settings is waiting.
 
-    Without this call Streamlit finishes a run before it handles a change in a fragment.
+    Long computations call this function. Without it, Streamlit would finish the run before it
+    handles a change in a part of the page that reruns alone (a fragment).
     """
     context = get_script_run_ctx()
     requests = context and context.script_requests

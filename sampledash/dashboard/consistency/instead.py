@@ -1,4 +1,4 @@
-"""The tab "What to do instead": evaluation designs at the same price, in scores per instance."""
+"""The tab "What to do instead": errors of evaluations that compute equally many scores."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ DEFAULTS = {"budget": 100}
 
 
 def show(focus: Focus) -> None:
-    """Draw the errors of evaluation designs of equal cost (scores per instance), and code."""
+    """Draw the errors of evaluations that compute equally many scores, and a script to copy."""
     place = st.container(key=SAID)
     budget = _budget(focus.result.m, designs.most_of(focus))
     sentence = designs.sentence(focus, designs.compute(focus, [budget]), budget)
@@ -33,7 +33,7 @@ def show(focus: Focus) -> None:
 
 
 def _budget(m: int, most: int) -> int:
-    """Draw the slider for the cost of an evaluation, in scores per instance; return this cost.
+    """Draw the slider for the cost of an evaluation, in scores per instance; return the cost.
 
     Until the reader moves the slider, the cost is m.
     """
@@ -48,7 +48,7 @@ def _budget(m: int, most: int) -> int:
 
 
 def follows(focus: Focus, dark: bool) -> live.Follows:
-    """Return sentence, picture and table for each step of the slider of scores per instance."""
+    """Return sentence, picture and table for each step of the slider "Scores per instance"."""
     q = focus.result.question
     depends = q.key, focus.x, focus.pair, *focus.systems, dark
 

@@ -36,8 +36,9 @@ _CHOICES = {"correction": USABLE, "also_k": [*map(str, CUTOFFS)], "weighting": j
 _CHOICES |= {"ties": TIES, "curve": pictures.VIEWS, "scheme": choices.SCHEMES}
 OFFERED = {**ranks.OFFERED, **tabs.OFFERED, **state.offer(_CHOICES, DEFAULTS)}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
-Before = Sequence[tuple[str, theme.Picture]]  # names and pictures of pinned settings
-MOST_LISTED = 1_000  # number of pairs of systems to choose from: those with the worst verdicts
+# Names and pictures of pinned settings, which the reader compares with the current settings.
+Before = Sequence[tuple[str, theme.Picture]]
+MOST_LISTED = 1_000  # largest number of pairs to choose from: those with the worst verdicts
 MOST_RANKS = 12  # largest number of ranks of a system that the counterexample shows
 
 
@@ -53,7 +54,7 @@ def show() -> None:
             if ends is None:
                 _settings(source)
     lock = (state.DEFAULTS["n"], "") if source is None else judged.locked_n(source)
-    if problem is not None:  # ``source`` is then the last valid data, if any
+    if problem is not None:  # ``source`` then holds the last valid data, or None
         lock = lock[0], ranks.NOT_KNOWN
     if source is not None and ends is not None:
         _cut(source, problem, lock)
@@ -79,7 +80,7 @@ def _cut(source: Source, problem: Problem | None, lock: tuple[int, str]) -> None
 
 @st.fragment
 def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str]) -> None:
-    """Draw the bar of sliders, the verdict, and everything else that depends on the numbers."""
+    """Draw the bar of sliders, the verdict, and everything else that depends on the sliders."""
     top, bar = st.container(key="headline"), sliders.place()
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff()]
     numbers += ["gamma"] * weighs(state.value("correction", DEFAULTS))
@@ -87,7 +88,7 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
     controls = live.controls(partial(sliders.bar, bar, *numbers, n=lock, late=late, sets=sets))
     result = None
     if source is not None:
-        with bar.whole:  # a progress bar takes the place of the last run's message
+        with bar.whole:  # a progress bar replaces an earlier error message
             result, wrong = judged.answered(source, "consistency")
         problem = problem or wrong
     dim, link = problem is not None, {**DEFAULTS, **tabs.DEFAULTS, "shown": None, "pair": ""}
@@ -123,8 +124,8 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
         page.copy_link(link | {"shown": str(result.metrics[0])})
     with tile_map:
         page.strip(_numbers(focus), _numbers(was[-1][1]) if was else (), dim=dim)
-    # Frames are the pictures for all steps of the slider. They are left out if each m needs a new
-    # fit of the correction, because the fits would take too long.
+    # Frames are the pictures for all steps of the slider. They are left out if each m needs a slow
+    # computation, such as a new fit of the correction.
     known = tuple((x.name, x.question.key, x.question.m) for x in pinned)
     still = dim or result.question.protocol.anew
     of_curve = [] if still else [_follows(focus, before, known, view, dark)]
@@ -192,7 +193,7 @@ def _focus(result: Result) -> Focus:
 
 
 def _choose(result: Result, row: DeltaGenerator, above: DeltaGenerator) -> None:
-    """Draw the choice of the metric in the bar, and those of pair and curve above the picture."""
+    """Draw the choice of the metric in the bar; above the picture, those of pair and curve."""
     with row:
         judged.choose_metric(result, "Sentence, curve, numbers and tabs for")
     focus = _focus(result)
@@ -233,7 +234,7 @@ def _tiles(focus: Focus, dim: bool) -> None:
 
 
 def _before(focus: Focus, was: Result) -> Focus:
-    """Return the pinned result ``was``, with the metric and the pair of systems of ``focus``.
+    """Return ``was``, the result of pinned settings, with the metric and the pair of ``focus``.
 
     If ``was`` lacks this metric or this pair, its first metric or its worst pair is used.
     """
@@ -261,7 +262,7 @@ def _follows(focus: Focus, before: Before, pinned: Hashable, view: str, dark: bo
     """Return what the page shows at each step of the slider of m: verdict, pictures and numbers.
 
     ``before`` holds pictures of pinned settings; ``pinned`` identifies these settings in a cache
-    key. All steps show the pairs of systems that are shown now, even if another m has worse pairs.
+    key. All steps show the pairs that are shown now, even if others are worse at another m.
     """
     q, result, pairs = focus.result.question, focus.result, focus.tile_pairs
     systems, x = result.drawn(focus.pair), focus.x

@@ -1,7 +1,7 @@
 """The tabs of the Consistency page, and its dialog with texts for a paper.
 
 The tabs show the chance that a run orders two systems as the exact metric does, simulated runs,
-tables (means, changes of the order over m, ranks), and evaluation designs of the same cost.
+tables (means, changes of the order over m, ranks), and evaluations that compute as many scores.
 """
 
 from functools import partial
@@ -29,7 +29,7 @@ NUMBERS = ("Means", "Flips", "Distribution")
 RANKS = ("whole range", "the top")
 PROBABILITIES = {f"{p} %": p / 100 for p in (80, 90, 95, 99)}
 REPEATS = {count(runs): runs for runs in (100, 200, 500, 1_000)}
-# Key of a setting of the tabs, in the session and in links -> options and default of the setting.
+# ``OFFERED`` maps the key of a setting, in the session and in links, to its options and default.
 _VIEWS = {"answers": NAMES, "numbers_view": NUMBERS, "distribution_view": RANKS, "sure_view": SURE}
 _CHOICES = {**_VIEWS, "wanted": PROBABILITIES, "repeats": REPEATS}
 OFFERED = state.offer(_CHOICES, {"wanted": "95 %", "repeats": "200"})
@@ -87,8 +87,8 @@ def _one_run(focus: Focus) -> None:
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[tables.Bounds, str]:
     """Return bounds of the chance that a run orders two systems as the exact metric does.
 
-    The bounds hold if the two systems share their negatives. They are computed for each pair, once
-    the reader asks for them. Also return the reason if this fails, otherwise "".
+    The bounds hold if the two systems share their negatives. They are computed only if the reader
+    asks for them. Also return why the computation failed, or "" if it did not.
     """
     what, label = (focus.result.question.key, focus.x), "Bounds for shared negatives"
     about = "The chance where both systems are ranked against the same negatives."
@@ -172,7 +172,10 @@ def _repeat_it(focus: Focus) -> None:
 
 
 def _seen_runs(focus: Focus, values: Floats) -> None:
-    """Draw the mean metrics of simulated runs, (systems, runs, metrics), and their distribution."""
+    """Draw the mean metrics of simulated runs, and their distribution.
+
+    ``values`` has the shape (systems, runs, metrics).
+    """
     r, x, metric, made = focus.result, focus.x, str(focus.metric), values.shape[1]
     stds, systems = np.nan_to_num(r.std_of(focus.sets)[:, x]).tolist(), []
     for i, std, means in zip(focus.systems, stds, values[:, :, x], strict=True):

@@ -37,7 +37,8 @@ PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
 # Steps of the slider of γ (a parameter of corrections) whose pictures are computed in advance.
 GAMMAS = [round(f * 10**-e, 9) for e in range(6) for f in (1, 0.5, 0.2)] + [1e-6]
 
-Before = Sequence[tuple[str, dict[str, theme.Picture]]]  # names and pictures of pinned settings
+# Names and pictures of pinned settings, which the reader compares with the current settings.
+Before = Sequence[tuple[str, dict[str, theme.Picture]]]
 Given = Callable[[int], Floats]  # n -> the reader's weights of the ranks 1..n
 
 
@@ -64,7 +65,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 @st.fragment
 def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
-    """Draw the bar of sliders, and everything that depends on its numbers."""
+    """Draw the bar of sliders, and everything that depends on the sliders."""
     headline, bar = st.container(key="headline"), sliders.place()
     picture, cutoff = st.container(key="picture"), ["k"] * sliders.uses_cutoff("metric")
     controls = live.controls(partial(sliders.bar, bar, "m", "n", *cutoff, "gamma"))
@@ -192,7 +193,7 @@ def _drawn(q: Question, dark: bool, before: Before = ()) -> dict[str, theme.Pict
 def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[live.Follows]:
     """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and γ.
 
-    ``before`` holds pictures of pinned settings; ``pinned`` identifies these in a cache key.
+    ``before`` holds pictures of pinned settings; ``pinned`` identifies them in a cache key.
     """
     s, chip, k = q.sampling, state.value("metric", {"metric": choices.METRIC}), state.current().k
     most = min(LIVE, s.n - 1) if s.design.distinct else LIVE
@@ -201,7 +202,7 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
     stops: dict[str, Sequence[float]] = {"gamma": GAMMAS} if weighted else {}
     if s.m <= LIVE and not q.note:
         stops["m"] = choices.stops(1, most)
-        if not q.prior.custom:  # the reader gave weights for the current n only
+        if not q.prior.custom:  # typed weights hold for the current n only
             stops["n"] = choices.stops(least, choices.NUMBERS["n"].high, (1, 2, 5))
         if sliders.uses_cutoff("metric"):
             stops["k"] = choices.stops(1, s.n, (1, 2, 5))
@@ -222,7 +223,7 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
     follows = []
     for key, numbers in stops.items():
         # The frames (the page's content at each step of a slider) do not depend on the slider's
-        # current position, so the cache key holds the question at the first position.
+        # current position, so the cache key holds the settings with the slider at its first step.
         same = at(key, numbers[0])
         depends = same, chip, (s.m, k) if key == "n" else (), pinned, dark
         more = {"shared": not q.prior.custom}
@@ -257,7 +258,7 @@ def _why(q: Question) -> None:
 
 
 def _prior_choice() -> Given | None:
-    """Draw a field for the weights of a prior; return the weights, or None for an empty field."""
+    """Draw a field for the weights of a prior; return them as a function of n, None if empty."""
     about = HELP["weights"].format(most=text.count(IN_LINK))
     field = {"height": 120, "placeholder": PLACEHOLDER, "help": about}
     typed = pasted("Weights of the true ranks", key=WEIGHTS, address=WEIGHTS, **field)

@@ -1,6 +1,6 @@
 """Tabs of the Correct page for a metric: its corrected values, their bias and variance, and more.
 
-The last tab shows how fine a detail of the metric, as a function of the rank, samples can show.
+The last tab shows which parts of the metric, as a function of the rank, samples can recover.
 """
 
 import numpy as np
@@ -50,9 +50,10 @@ def vector(q: result.Question) -> None:
 
 
 def tradeoffs(q: result.Question) -> None:
-    """Draw bias and standard deviation of the mean metric against γ, m, n and |D| (instances).
+    """Draw bias and standard deviation of the mean metric against γ, m, n and |D|.
 
-    See Section 5.5 of Krichene & Rendle.
+    γ is the weight of the variance in the correction, and |D| the number of instances. See Section
+    5.5 of Krichene & Rendle.
     """
     if q.sampling.m > LIVE:
         st.info(f"Many fits: drawn up to m = {count(LIVE)}.", icon=":material/hourglass_empty:")
@@ -74,8 +75,9 @@ def tradeoffs(q: result.Question) -> None:
 def spectrum(q: result.Question) -> None:
     """Draw which components of a metric can be recovered from samples, and explain why.
 
-    A metric is a sum of polynomials of the rank (:mod:`sampledash.spectral`). The explanation says
-    what the cutoff of the metric has to do with the components.
+    The components are polynomials of the rank, whose sum is the metric (see
+    :mod:`sampledash.spectral`). The text also says to which cutoff on all items the cutoff on a
+    sample corresponds.
     """
     s, weight, k = q.sampling, q.gamma or 1e-6, q.metric.k
     resolved = resolution(s, weight)

@@ -106,7 +106,8 @@ def _ranges(shown: Shown) -> None:
 def _review(shown: Shown) -> None:
     """Draw sentences for a review of the paper that prints the tables.
 
-    For several tables, also draw for how many pairs of systems each table proves which is better.
+    For several tables, also draw how many pairs of systems each table decides. A table decides a
+    pair if it proves which system is better.
     """
     results = []
     with page.progress("What these tables leave open") as report:
@@ -121,7 +122,8 @@ def _review(shown: Shown) -> None:
 def _deciding(shown: Shown) -> None:
     """Draw, on request, what the table should print to prove which system is better.
 
-    For more decimals, cutoffs or negatives, show for how many pairs of systems this is proven.
+    Tables with more decimals, cutoffs or negatives are listed, each with the number of pairs of
+    systems that it would decide.
     """
     q = shown.answer.question
     if not shown.answer.pairs:
@@ -136,9 +138,9 @@ def _deciding(shown: Shown) -> None:
 
 
 def _decided(table: pd.DataFrame, name: str, header: str) -> None:
-    """Draw ``table``, which counts pairs of systems of which it is proven which is better.
+    """Draw ``table``: for how many pairs of systems each printed table proves which is better.
 
-    The column ``name`` of ``table`` holds the labels of the rows.
+    The column ``name`` holds the labels of the printed tables.
     """
     columns = {header: table[name].map(escaped)}
     kinds = {"decided": "Pairs decided", "decided_if_falling": "If ranks fall off"}

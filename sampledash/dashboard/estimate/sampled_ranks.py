@@ -43,12 +43,12 @@ MOST_SYSTEMS = 8  # largest number of systems shown at once, because all their p
 MOST_IN_LINK = 1_000
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
-#: The reader's answer to the question why m differs between instances -> whether m depended on the
-#: drawn negatives (``SampledRankSet.adaptive``), or None to use what the data say.
+#: Answer to the question why m differs between instances -> whether m depended on the drawn
+#: negatives. None means that a test on the data decides (see ``SampledRankSet.adaptive``).
 _SAID = {"As the data say": None, "m was set beforehand": False, "The draw decided m": True}
 #: Rule for ties as named on the page -> as named in :meth:`SampledRankSet.with_ties`.
 _TIES = {rule.replace("-", " ").capitalize(): rule for rule in get_args(TieRule)}
-# Key of a setting in a link -> its options and its default.
+# ``OFFERED`` maps the key of a setting in a link to the options and the default of the setting.
 _NAMES: dict[str, Any] = {"m_set": _SAID, "tied_scores": _TIES, "estimator": result.METHODS}
 _NAMES |= {"sampled_source": SOURCES, "estimate_tab": TABS, "estimates_view": VIEWS}
 OFFERED = state.offer(_NAMES, {"estimator": result.TOGETHER})
@@ -125,7 +125,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 
 def _choose(row: DeltaGenerator) -> Given:
-    """Draw the choice of sampled ranks; return the choice, or raise a ValueError without ranks."""
+    """Draw the choice of sampled ranks; return it, or raise a ValueError if there are no ranks."""
     help_ = shared.HELP["sampled_source"]
     with row:
         chosen = page.segments("Sampled ranks of", SOURCES, "sampled_source", help=help_)
@@ -216,8 +216,8 @@ def _read(
 ) -> tuple[Sets, tuple[RankSet, ...]]:
     """Return the sampled ranks in the data, and an empty tuple, because true ranks are unknown.
 
-    ``n`` is used if the data lack n. If the data are ranks among all candidates of a test
-    (``tested``), ``n`` is the number of these candidates.
+    ``n`` is the number of candidates if the data lack it. ``tested`` says that the data are ranks
+    among all candidates, and that the candidates are a sample of a larger corpus.
     """
     settings, (_, lacks_m) = state.current(), lacks(opened)
     if lacks_m and not tested:
@@ -273,9 +273,9 @@ def _shown(sets: Sets, ident: str) -> Sets:
 
 
 def _said(doubtful: list[SampledRankSet]) -> bool | None:
-    """Ask the reader whether m depended on the drawn negatives; None leaves this to the data.
+    """Ask the reader whether m depended on the drawn negatives; return None if the data decide.
 
-    The page asks this because m correlates with the sampled rank in the sets ``doubtful``.
+    The page asks, because m correlates with the sampled rank in the sets ``doubtful``.
     """
     chosen = _SAID[state.value("m_set", CHOICES)]
     if chosen is None:

@@ -31,7 +31,7 @@ DEFAULTS = {"metric": "Recall@k", "candidates": CANDIDATES[0]}
 
 
 def is_corpus() -> bool:
-    """Whether the reader says that the candidates of the test are a sample of a larger corpus."""
+    """Whether the reader says that the candidates are a sample of a larger corpus."""
     return bool(state.value("candidates", DEFAULTS) == CANDIDATES[1])
 
 
@@ -74,8 +74,7 @@ def bar(
 def scheme() -> Scheme:
     """Return the scheme that drew the negatives.
 
-    If the candidates of the test are a sample of a larger corpus, the scheme is always without
-    replacement.
+    If the candidates are a sample of a larger corpus, the scheme is always without replacement.
     """
     return DEFAULT_SCHEME if is_corpus() else state.current().scheme
 
@@ -101,7 +100,7 @@ def answered(
     Return the result, and whether it is outdated. While the page asks for data, the result is None,
     because an outdated result would be about other data.
     """
-    with headline:  # a progress bar takes the place of the last run's message
+    with headline:  # a progress bar replaces an earlier error message
         answer, problem = page.answer(key, check, compute, lambda _: doing, explain)
         dim = problem is not None
         if problem is not None:

@@ -14,7 +14,7 @@ const reach = () => {
     else place.removeAttribute("tabindex");
   }
 };
-// Embedded, a page is its sentence, picture and sliders; see style.css.
+// If another site embeds the page, style.css leaves only its sentence, picture and sliders.
 const embedded = new URLSearchParams(location.search).get("embed") === "true";
 document.body.classList.toggle("sampledash-embedded", embedded);
 const later = () => { due ??= requestIdleCallback(reach, { timeout: 1000 }); };
@@ -36,7 +36,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const changes = { childList: true, attributeFilter: ["data-collapsed"], subtree: true };
   grown.observe(document.body, changes);
   window.addEventListener("resize", later);
-  document.fonts.addEventListener("loadingdone", later);  // a loaded font resizes formulas
+  document.fonts.addEventListener("loadingdone", later);  // a new font resizes formulas
   later();
   return () => {
     themed.disconnect();

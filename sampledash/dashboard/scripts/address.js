@@ -1,8 +1,8 @@
 // Gives the browser's history one entry for each action of the reader, so that Back undoes the action.
 // Streamlit replaces the address when a widget changes, and adds an entry when Python writes into
-// the address. Here the first change of the address after the reader's last action adds an entry,
-// and all further changes replace this entry. On Back and Forward, Streamlit itself only replaces
-// the address.
+// the address. With this script, the first change of the address after an action of the reader adds
+// an entry, and all further changes replace this entry. On Back and Forward, Streamlit itself only
+// replaces the address.
 if (!window.sampledashAddress) {
   window.sampledashAddress = true;
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
@@ -21,7 +21,7 @@ if (!window.sampledashAddress) {
   };
   history.pushState = write;
   history.replaceState = (state, title, url) => {
-    const widget = /^https?:/.test(url ?? "");  // Streamlit gives the whole address for a widget
+    const widget = /^https?:/.test(url ?? "");  // for a widget, Streamlit gives a full URL
     return widget ? write(state, title, url) : replace(state, title, url);
   };
 }

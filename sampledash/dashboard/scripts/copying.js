@@ -13,7 +13,7 @@ const built = (parent) => {
   const place = parent.appendChild(document.createElement("div"));
   place.className = "sampledash-copy";
   const shown = place.appendChild(document.createElement("pre"));
-  shown.tabIndex = 0;  // a long text scrolls
+  shown.tabIndex = 0;  // so that keys can scroll a long text
   const button = place.appendChild(document.createElement("button"));
   button.setAttribute("aria-live", "polite");
   return place;

@@ -1,19 +1,19 @@
-// Few stops of the Tab key before the sliders: the menu is one stop, with arrow keys inside, and the
-// help of a control opens by "?" while the control has the focus.
+// Lets the Tab key reach the sliders in few steps. The menu is one step, with arrow keys inside.
+// The key "?" opens the help of the control that has the focus.
 const LINKS = "[data-testid=stTopNavLink]";
 const PASSED = [
-  "[data-testid=stMain]",  // scrolls while any control inside has the focus
-  "[aria-label='Navigate to home page']",  // leads to the first page of the menu
+  "[data-testid=stMain]",  // skipped by Tab: scrolls while a control inside has the focus
+  "[aria-label='Navigate to home page']",  // skipped by Tab: the menu leads there too
   "[aria-label='Link to heading']",
   "[class*=st-key-above] [aria-label^='Help for']",
-  "[class*=st-key-fields_] input",  // a digit pressed on the slider leads to the field
+  "[class*=st-key-fields_] input",  // skipped by Tab: a digit typed on the slider goes there
 ].join();
 const links = () => [...document.querySelectorAll(LINKS)];
 export const stops = () => {
   const all = links();
   const now = all.find((link) => link.pathname === location.pathname) ?? all[0];
   for (const link of all) link.tabIndex = link === now ? 0 : -1;
-  const menu = document.querySelector("[data-testid=stSidebar]");  // on a phone
+  const menu = document.querySelector("[data-testid=stSidebar]");  // the menu on a phone
   if (menu) menu.inert = menu.dataset.collapsed === "true";
   for (const passed of document.querySelectorAll(PASSED)) passed.tabIndex = -1;
 };

@@ -1,7 +1,8 @@
-// Puts the frame of a slider's step into the pictures that Plotly drew; see live.py.
-// ``window`` holds each of these objects once, however often this script is loaded. ``told`` holds
-// data from Python by name: for "answer" and "below" the number of the result that they show, for a
-// slider the version of its frames. ``frames`` maps a version to the frames, once they have come.
+// Puts the frame (page content) of a slider's step into the pictures that Plotly drew; see live.py.
+// These objects belong to ``window``, so that they exist once, however often this script is loaded.
+// ``told`` holds data from Python by name: for "answer" and "below", the upper and lower part of
+// the page, the number of the result that is shown; for a slider, the version of its frames.
+// ``frames`` maps a version to the frames that have arrived.
 // ``live.hand`` holds name and number of the slider that the reader drags.
 const first = !window.sampledashLive;
 const told = window.sampledashTold ??= new Map(), frames = window.sampledashFrames ??= new Map();
@@ -12,14 +13,14 @@ const write = (node, pieces) => window.sampledashWrite(node, pieces);  // from p
 const texts = new Map();  // elements whose texts dragging has changed -> their texts before
 const moved = new Map();  // pictures that dragging has changed -> the data of their figure
 const styled = new Map();  // elements whose style dragging has changed -> their style before
-// Forgets the elements whose texts the page itself has written since a frame was shown.
+// Forgets the old text of an element once the page itself has written a new text.
 const watch = new MutationObserver((changes) => notice(changes));
 const notice = (changes) => {
   for (const { target } of changes)
     for (const node of texts.keys()) if (node.contains(target)) texts.delete(node);
 };
-// Shows again what the page itself shows. After a new answer this is needed too: the page does not
-// write a text, or send a figure, that is the same as in the answer before.
+// Undoes what dragging has changed. This is also needed after a new answer, because the page writes
+// only texts and figures that differ from those of the answer before.
 const restore = () => {
   notice(watch.takeRecords());
   watch.disconnect();
@@ -55,16 +56,16 @@ const draw = ({ name, number }) => {
       write(node, [pieces[i]].flat());
       watch.observe(node, { subtree: true, characterData: true, childList: true });
     });
-  watch.takeRecords();  // what this frame has written
+  watch.takeRecords();  // ignores what this frame has written
   for (const [where, style] of Object.entries(frame.styles))
     document.querySelectorAll(where).forEach((node) => {
       if (!styled.has(node)) styled.set(node, node.style.cssText);
       Object.assign(node.style, style);
     });
 };
-// ``wish`` delays a request until no key or button is pressed and Python is not running. A request
-// may still share a message with a change of a setting. Each request is therefore sent from an
-// element that lets Streamlit treat such a message as the message of the change; see live.py.
+// ``wish`` delays a request until no key or button is pressed and Python is not running. Even so, a
+// request and a change of a setting may be in one message. Each request is therefore sent from an
+// element with which Streamlit still handles the change; see live.py.
 let pressed = false;
 const running = () =>
   document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";
@@ -81,9 +82,9 @@ const wish = (wanted, send) => {
   return later;
 };
 const late = () => told.get("below")?.number < told.get("answer")?.number;
-// The frames of a slider are asked for once when the slider has appeared, so that its first touch
-// finds them. Later, after another number has changed, they are asked for when the reader comes near,
-// or at once where a finger cannot come near without a touch.
+// The frames of a slider are requested once the slider has appeared, so that they are there at its
+// first touch. After another number has changed, they are requested when the pointer or the focus
+// is on the slider. A touch screen has no pointer, so they are requested at once.
 const opened = new Set(), asked = new Map(), requested = {}, touch = matchMedia("(hover: none)");
 const AGAIN = 3000;  // milliseconds after which an unanswered request is repeated
 const sliderOf = (name) => document.querySelector(`.sampledash-cell[data-name="${name}"]`);
@@ -111,17 +112,17 @@ if (first) {
     cancelAnimationFrame(due);
     due = live.hand = null;
   };
-  // If nothing is changed in the end, all is shown as before.
+  // If dragging ends without a change of the number, shows all as before.
   live.drop = () => {
     end();
     restore();
     plain();
   };
-  // When the reader releases the slider, draws the last step. This is done before the change is
-  // sent: later, the step could be drawn over the answer. Then restores all styles, unless the
-  // reader has begun to drag again in the meantime.
+  // When the reader releases the slider, draws the last step before the change is sent. If it were
+  // drawn later, it could replace the new answer. Then restores all styles, unless the reader has
+  // begun to drag again in the meantime.
   live.lift = () => {
-    try { live.resume(); } catch (error) { reportError(error); }  // the change is sent in any case
+    try { live.resume(); } catch (error) { reportError(error); }  // after an error, go on
     end();
     requestAnimationFrame(() => requestAnimationFrame(() => live.hand || plain()));
   };
@@ -159,7 +160,7 @@ const compare = () => {
     if (late()) live.sight.observe(part);
   }
 };
-let answered;  // number of the last answer
+let answered;  // number of the answer that was shown last
 live.hear ??= () => {
   const { number } = told.get("answer") ?? {};
   if (number !== answered) restore();

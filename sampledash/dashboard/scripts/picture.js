@@ -2,7 +2,7 @@
 // If only lines, points, shapes and annotations have moved, the script moves them in the SVG that
 // Plotly drew, which takes a tenth of the time. Plotly redraws such a figure when the pointer
 // enters the figure.
-// app.py begins to load Plotly; under load, this script can run before that of app.py.
+// app.py starts to load Plotly. On a busy machine, this script can run before that, and then waits.
 const plotly = (async () => {
   while (!window.sampledashPlotly) await new Promise((next) => setTimeout(next, 10));
   return window.sampledashPlotly;
@@ -10,12 +10,12 @@ const plotly = (async () => {
 // Returns the data from which page.packed made these bytes.
 const unpack = window.sampledashUnpack ??= (bytes) => {
   const { readable, writable } = new DecompressionStream("deflate"), writer = writable.getWriter();
-  writer.write(bytes);  // a Blob would ask another process of the browser for each picture
+  writer.write(bytes);  // a Blob is slower: another process reads it
   writer.close();
   return new Response(readable).json();
 };
 const CONFIG = { displayModeBar: false };
-const CAPTION = 24;  // pixels below a downloaded picture
+const CAPTION = 24;  // height in pixels of the caption below a downloaded picture
 const leaves = (node) => {
   const found = [], walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) if (walk.currentNode.data) found.push(walk.currentNode);
@@ -41,11 +41,11 @@ const KINDS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Arr
 const values = (given) => {
   if (given?.bdata === undefined) return given;
   const text = atob(given.bdata), bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);  // the fastest way
+  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
   return Array.from(new KINDS[given.dtype](bytes.buffer));
 };
 // ``moving`` returns the parts of a figure that this script can move, in the form that live.py
-// sends. A trace is null if it is neither lines nor points.
+// sends. A trace that the script cannot move is null.
 const MODES = ["lines", "markers", "lines+markers"], FILLS = [undefined, "none", "toself", "tozeroy"];
 const movable = ({ type, mode, fill, line, error_x, error_y, visible = true }) =>
   type === "scatter" && MODES.includes(mode) && FILLS.includes(fill) && visible
@@ -93,8 +93,8 @@ const inTurn = async (draw) => {
     await new Promise((seen) => requestAnimationFrame(() => setTimeout(seen)));
   }
 };
-// Returns the height of a picture: on a projector, what the window leaves above the choices.
-const BELOW = 120;  // pixels
+// Returns the height of a picture. On a projector, it fills the window down to the choices.
+const BELOW = 120;  // height in pixels of the choices below a picture on a projector
 const heightOf = (graph, least) => {
   if (innerWidth <= 640 || !graph.closest(".st-key-projected")) return least;
   return Math.max(least, Math.round(innerHeight - graph.getBoundingClientRect().top - BELOW));
@@ -102,7 +102,7 @@ const heightOf = (graph, least) => {
 class Picture {
   constructor(graph) {
     this.graph = graph;
-    this.inSight = null;  // null: not known yet
+    this.inSight = null;  // whether the picture is in sight; null if not known yet
     this.next = null;
     sight.observe(graph);
     width.observe(graph);
@@ -133,7 +133,7 @@ class Picture {
     this.graph.on("plotly_click", ({ points }) => this.clicked?.(points[0].customdata));
     this.graph.on("plotly_afterplot", () => window.sampledashLive?.resume());
   }
-  // Shows the last figure again after other frames were shown.
+  // Shows the last figure again after frames of a slider were shown.
   back() {
     if (this.last) this.plot(this.last);
   }
@@ -149,8 +149,8 @@ class Picture {
     if (!this.drawn || count(graph._fullData) !== count(frame.traces)
       || count(from.shapes) !== count(frame.shapes)) return false;
     let all = true;
-    // Returns an axis by Plotly's reference to it, such as "x2" or, for a share of its length,
-    // "y2 domain".
+    // Returns the axis that Plotly calls "x2", for example, or "x2 domain" if positions on the axis
+    // are shares of its length.
     const axis = (name) => graph._fullLayout[`${name[0]}axis${name.slice(1).split(" ")[0]}`];
     // Returns the pixels between two values on an axis, or 0 if ``ref`` names no axis. ``to`` names
     // Plotly's conversion from values to pixels.
@@ -196,8 +196,8 @@ class Picture {
       if (!fits) continue;
       const { drawn } = group, { xref = "x", yref = "y" } = was, across = axis(xref);
       const [first, last] = across?.range ?? [now.x, now.x];
-      if (now.x < first || now.x > last) group.style.visibility = "hidden";  // beyond the axis
-      // On a logarithmic axis, positions of names are logarithms.
+      if (now.x < first || now.x > last) group.style.visibility = "hidden";  // hide a name beyond the axis
+      // On a logarithmic axis, Plotly gives the positions of annotations as logarithms.
       const dx = way(xref, "r2p", was.x, now.x) + (now.xshift ?? 0) - (was.xshift ?? 0)
         + share(LEFT, was.xanchor) * (drawn.width - EDGE) - share(LEFT, now.xanchor) * box.width
         + drawn.x + EDGE / 2 - box.x;
@@ -247,7 +247,7 @@ class Picture {
     link.click();
   }
 }
-// A picture as PNG, with two pixels for one.
+// Returns a picture as PNG with twice its width and height.
 const pixels = async (url, width, height) => {
   const image = Object.assign(new Image(), { src: url });
   await image.decode();
@@ -256,12 +256,12 @@ const pixels = async (url, width, height) => {
   canvas.getContext("2d").drawImage(image, 0, 0, ...size);
   return canvas.toDataURL("image/png");
 };
-// Lets the reader drag the upright line of a picture, which is at the number of a slider.
-const NEAR = 9;  // pixels
+// Lets the reader drag the upright line of a picture, which marks the number of a slider.
+const NEAR = 9;  // largest distance in pixels at which the pointer can grasp the line
 class Handle {
   constructor(graph) {
     this.graph = graph;
-    this.held = null;  // {axis, off}: the axis of the line, and its distance from the pointer
+    this.held = null;  // while the line is dragged: its axis, and its distance from the pointer
     const on = (kind, does) => graph.addEventListener(kind, does, true);
     on("pointerdown", (event) => this.grasp(event));
     on("pointermove", (event) => this.drag(event));
@@ -271,7 +271,7 @@ class Handle {
     const { drags } = this.graph.sampledash;
     return drags && document.querySelector(`.sampledash-cell[data-name="${drags}"]`)?.slider;
   }
-  // The line near the pointer: its axis, and its middle in pixels.
+  // Returns the axis of the upright line near the pointer, and its middle in pixels.
   line({ clientX, clientY }) {
     for (const path of this.graph.querySelectorAll(".shapelayer path")) {
       const { x0, x1, xref = "x" } = this.graph.layout.shapes[path.dataset.index] ?? {};

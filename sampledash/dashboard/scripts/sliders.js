@@ -1,22 +1,22 @@
-// Sliders on a logarithmic scale, each with its number on it, to type over.
-// The number is a field of Streamlit, which is bound to the address. The slider shows the number of
-// the field, and writes into the field as a reader would type. Only the field holds the number, so
-// no message can undo a change.
+// Draws sliders on a logarithmic scale, each with its number above it.
+// The number is in a field of Streamlit, into which the reader can type, and whose value is in the
+// address. The slider shows the number of the field, and writes into the field as a reader would
+// type. Only the field holds the number, so that no late message from Python can undo a change.
 const live = () => window.sampledashLive;
 const ECHO = 2000;  // milliseconds in which the server may still send the old number
 const EDGE = 8;  // pixels from the end of the rail to the middle of the thumb at this end
 const SCROLL = 6;  // pixels that a finger moves along the rail before the thumb follows
 const GRIP = 14;  // pixels; a press nearer to the thumb does not move the thumb to the pointer
-const NOUGHT = 0.06;  // share of the rail that stands for 0, if the number can be 0
+const NOUGHT = 0.06;  // share of the slider's length that stands for 0, if the number can be 0
 const STEPS = [1, 2, 5];
-const FINE = 0.01;  // step of a number on an even scale
+const FINE = 0.01;  // smallest step of a number on a linear scale
 const fieldOf = (name) => document.querySelector(`.st-key-${name} input`);
 const enter = (field, text) => {  // uses the native setter, or else React sees no change
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, text);
   field.dispatchEvent(new Event("input", { bubbles: true }));
 };
 const press = (field) => {
-  for (const kind of ["keydown", "keyup"])  // live.js waits until no key is pressed
+  for (const kind of ["keydown", "keyup"])  // after keydown alone, live.js would wait for keyup
     field.dispatchEvent(new KeyboardEvent(kind, { key: "Enter", bubbles: true }));
 };
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
@@ -68,7 +68,7 @@ class Slider {
     on("pointerdown", (event) => this.grasp(event));
     on("pointermove", (event) => this.drag(event));
     on("pointerup", (event) => this.release(event));
-    on("pointercancel", () => this.drop());  // the finger scrolls the page
+    on("pointercancel", () => this.drop());  // the finger scrolls the page instead
     on("keydown", (event) => this.pressed(event));
     on("keyup", () => this.commit());
     on("blur", () => this.commit());
@@ -101,7 +101,7 @@ class Slider {
     const number = (x) => least * (high / least) ** ((clamp(x, start, 1) - start) / (1 - start));
     const [from, to] = [number(share - half), number(share + half)];
     if (this.kind !== "count") return clamp(roundest(from, to), least, high);
-    const whole = Math.floor(to) > from;  // whether a whole number is that near
+    const whole = Math.floor(to) > from;  // whether a whole number lies between ``from`` and ``to``
     const nearest = whole ? roundest(Math.max(from, 1), to) : Math.round(number(share));
     return clamp(nearest, low, high);
   }
@@ -145,7 +145,7 @@ class Slider {
     this.off = Math.abs(off * wide) < GRIP ? off : 0;
     this.rail.setPointerCapture(event.pointerId);
     this.hold();
-    this.from = event.pointerType === "touch" ? event : null;  // a finger may scroll instead
+    this.from = event.pointerType === "touch" ? event : null;  // a finger may want to scroll
     if (!this.off && this.from === null) this.move(this.at(this.share(event)));
   }
   drag(event) {
@@ -217,7 +217,7 @@ const sliderOf = ({ target }) => {
 };
 window.addEventListener("input", (event) => sliderOf(event)?.typed(event.target.value), true);
 let committed = "";  // the number that Escape brings back
-// Streamlit reads "1e3" as 1: write all digits before it reads.
+// Streamlit reads "1e3" as 1. So all digits are written before Streamlit reads the field.
 for (const kind of ["keydown", "focusout"])
   window.addEventListener(kind, (event) => {
     const { target, key = "Enter" } = event, slider = sliderOf(event);
@@ -248,7 +248,7 @@ export default function ({ data, parentElement }) {
       cell.dataset.name = shown.name;
       cell.slider = new Slider(cell);
     }
-    // A cell that is moved would lose the pointer that drags its slider.
+    // Moving a cell would end the drag of its slider, so only a cell at a wrong place is moved.
     if (bar.children[i] !== cell) bar.insertBefore(cell, bar.children[i] ?? null);
     cell.slider.show(shown);
   });
