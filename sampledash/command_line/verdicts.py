@@ -34,13 +34,8 @@ def check(args: argparse.Namespace, progress: Progress) -> Answer:
     protocol = Protocol.of(options_of(args, sets))
     findings = Pairs.of(metrics_of(args), sets, args.m, protocol, progress)
     sentences = [*(headline(findings, x) for x in range(len(findings.metrics))), *beware(findings)]
-    tables = {"pairs": findings.verdict}
-    if any(ranks.overlaps for ranks in sets) and protocol.design.by_degree:
-        try:
-            tables["shared"], more = if_shared(findings, options_of(args, sets))
-            sentences += more
-        except ValueError as error:  # for example if systems have different instances
-            sentences.append(f"No chance with shared negatives: {error}.")
+    shared, more = if_shared(findings, options_of(args, sets))
+    tables, sentences = {"pairs": findings.verdict} | shared, [*sentences, *more]
     state = CODES[int(findings.states.min())]
     code = WRONG if state in ("wrong", "undecided") else RIGHT
     facts = {"m": findings.m, "scheme": args.scheme, "m_max": findings.m_max, "state": state}

@@ -87,26 +87,32 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
     return say.many_systems(metric, drawn, rows[0], states, right_from, findings.m_max)
 
 
-def if_shared(findings: Pairs, options: Options) -> tuple[pd.DataFrame, list[str]]:
+def if_shared(findings: Pairs, options: Options) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Return chances of the true order with shared negatives, and a sentence for each metric.
 
-    The table has the columns of :func:`probability_if_shared`, after a column ``metric``. A
-    sentence is about the pair whose order is shown least often. Other sentences name systems that
-    only overlaps name. With many systems, only the worst pair of each metric is computed.
+    Without overlaps, or if these chances cannot be computed, there is no table. The table "shared"
+    has the columns of :func:`probability_if_shared`, after a column ``metric``. A sentence is about
+    the pair whose order is shown least often. Other sentences name systems that only overlaps name.
+    With many systems, only the worst pair of each metric is computed.
     """
     named = {other for ranks in findings.sets for other in ranks.overlaps}
+    if not named or not findings.protocol.design.by_degree:
+        return {}, []
     unknown = sorted(named.difference(findings.systems))
     tables, sentences = [], list(map(say.unknown_overlap, unknown))
     few = len(findings.systems) <= MOST_NAMED
     for x, metric in enumerate(findings.metrics):
         sets = [findings.sets[i] for i in findings.ends[findings.worst_pair(x)]]
         sets = [*findings.sets] if few else sets
-        chances = probability_if_shared(metric, sets, findings.m, **options)
+        try:
+            chances = probability_if_shared(metric, sets, findings.m, **options)
+        except ValueError as error:  # for example if systems have different instances
+            return {}, [*sentences, f"No chance with shared negatives: {error}."]
         tables.append(chances.assign(metric=str(metric))[["metric", *chances.columns]])
         if chances["low"].notna().any():
             better, worse, *ends = chances.iloc[int(chances["low"].argmin())]
             sentences.append(say.if_shared(metric, better, worse, ends))
-    return pd.concat(tables, ignore_index=True), sentences
+    return {"shared": pd.concat(tables, ignore_index=True)}, sentences
 
 
 def other_metrics(findings: Pairs, x: int) -> str:

@@ -10,6 +10,7 @@ dragged, and the time between two pictures of the browser (frames) is measured.
 import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +37,17 @@ OURS = {
     "consistency": ("m",),
     "correct": ("gamma", "m", "n", "k"),
 }
-VALUES = {"m": (50, 200), "gamma": (0.3, 0.05)}
+# At a step of the slider, the browser has the picture already; between steps, the server sends it.
+VALUES = {
+    "at a step": {"m": (50, 200), "gamma": (0.3, 0.05)},
+    "between": {"m": (47, 230), "gamma": (0.33, 0.047)},
+}
 # Records when a change was sent, when the page last changed, long tasks, and times between frames.
 WATCH = """() => {
   const seen = window.seen = {began: 0, moved: 0, tasks: [], frames: []};
   const all = {childList: true, subtree: true, attributes: true, characterData: true};
-  const moved = new MutationObserver(() => {
+  const moved = new MutationObserver((changes) => {
+    if (changes.every((change) => change.attributeName === "aria-label")) return;  // not to be seen
     requestAnimationFrame(() => setTimeout(() => { seen.moved = performance.now(); }));
   });
   const one = (where) => document.querySelector(where);
@@ -70,26 +76,28 @@ class Place:
     server: int  # process id
     key: str
     #: For each change: seconds, processor seconds of the server, seconds of the longest task.
-    took: list[tuple[float, float, float]] = field(default_factory=list)
+    took: dict[str, list[tuple[float, float, float]]] = field(default_factory=dict)
 
-    def change(self, turn: int) -> None:
+    def change(self, turn: int, where: str) -> None:
         """Type the next value and wait until the page has settled."""
         self.tab.bring_to_front()
         self.tab.evaluate("() => { seen.moved = seen.began = 0; seen.tasks.length = 0; }")
         spent = processor_seconds(self.server)
         number = self.tab.locator(f".st-key-{self.key} [data-testid=stNumberInput] input").first
-        number.fill(f"{VALUES[self.key][turn % 2]:g}")
+        number.fill(f"{VALUES[where][self.key][turn % 2]:g}")
         number.press("Enter")
         self.tab.wait_for_function(RESTS)
         python = processor_seconds(self.server) - spent
         seconds = self.tab.evaluate("() => (seen.moved - seen.began) / 1000")
         task = self.tab.evaluate("() => Math.max(0, ...seen.tasks) / 1000")
-        self.took.append((seconds, python, task))
+        self.took.setdefault(where, []).append((seconds, python, task))
 
-    def line(self) -> str:
-        seconds, python, tasks = np.transpose(self.took)
+    def line(self, where: str) -> str:
+        seconds, python, tasks = np.transpose(self.took[where])
         p50, p95 = np.quantile(seconds, [0.5, 0.95])
-        line = f"{self.name:12} a change: p50 {p50:5.3f} s, p95 {p95:5.3f} s, longest task "
+        line = (
+            f"{self.name:11} changed {where:9}: p50 {p50:5.3f} s, p95 {p95:5.3f} s, longest task "
+        )
         return f"{line}{tasks.max():5.3f} s, python p95 {np.quantile(python, 0.95):5.3f} s"
 
 
@@ -134,16 +142,16 @@ def main() -> int:
         for name in args.only:
             places.append(opened(context, f"{address}/{name}", name, pid, OURS[name][0]))
         for place in places:  # the first change is not timed: only a tab in front draws its picture
-            place.change(1)
+            place.change(1, "between")
             place.took.clear()
         for turn in range(4 if args.quick else args.changes):
-            for place in places:
-                place.change(turn)
+            for place, where in product(places, VALUES):
+                place.change(turn, where)
         hands = []
         for place in places:
             place.tab.bring_to_front()
             hands += [dragged(place.tab, name) for name in OURS.get(place.name, ())]
-    print(*(place.line() for place in places), *hands, sep="\n")
+    print(*(place.line(where) for place in places for where in VALUES), *hands, sep="\n")
     return 0
 
 

@@ -13,6 +13,7 @@ from sampledash.metrics import Metric, parse_metric
 from sampledash.rank_sets import RankSet
 from sampledash.report.html import exact_report, html_report
 from sampledash.report.numbers import count
+from sampledash.report.sentences import if_shared
 
 # The report omits the significance tests, which resample instances, if all systems together have
 # more ranks than this.
@@ -34,6 +35,8 @@ def report(focus: Focus) -> str:
         "Means": r.means_table(),
         "Where the order changes": r.flips(r.few_pairs(focus.pair)),
     }
+    for table in if_shared(r, r.question.options)[0].values():
+        tables["If systems share their negatives"] = table
     if sum(map(len, r.question.sets)) <= MOST_TESTED:
         try:
             parts = [replace(focus, x=x).significance() for x in every]

@@ -30,8 +30,36 @@ const write = window.sampledashWrite ??= (node, pieces) => {
   if (fits) all.forEach((leaf, i) => { if (leaf.data !== pieces[i]) leaf.data = pieces[i]; });
   return fits;
 };
-const line = (X, Y, x, y) =>
-  "M" + x.map((v, i) => `${X(v).toFixed(2)},${Y(y[i]).toFixed(2)}`).join("L");
+const hundredths = (pixels) => Math.round(100 * pixels) / 100 || 0;  // never -0
+// An unchanged attribute is not written: the browser would draw the picture again.
+const put = (node, name, value) => {
+  if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
+};
+// Lines whose points are nearer to each other than SAME pixels look the same.
+const SAME = 0.5;
+const clamp = (share) => Math.min(Math.max(share, 0), 1);
+const distance = ([x, y], [u, v], [w, z]) => {  // of a point from the line between two points
+  const [right, down] = [w - u, z - v], square = right ** 2 + down ** 2;
+  const along = square && clamp(((x - u) * right + (y - v) * down) / square);
+  return Math.hypot(x - u - along * right, y - v - along * down);
+};
+// Returns whether two lines look the same; ``drawn`` may have fewer points.
+const alike = (points, drawn) => {
+  let i = 1;
+  return points.every((point, j) => {
+    for (; i < drawn.length && distance(point, drawn[i - 1], drawn[i]) > SAME; i += 1)
+      if (distance(drawn[i], points[Math.max(j - 1, 0)], point) > SAME) return false;
+    return i < drawn.length;
+  }) && distance(drawn.at(-1), points.at(-1), points.at(-1)) <= SAME;
+};
+// Draws a line through points, in pixels, unless the line that was drawn last looks the same.
+const drawLine = (node, points, end = "") => {
+  const last = node.sampledashLine;
+  if (last?.d === node.getAttribute("d") && alike(points, last.points)) return;
+  const d = `M${points.map((each) => each.map(hundredths)).join("L")}${end}`;
+  node.setAttribute("d", d);
+  node.sampledashLine = { d, points };
+};
 const LEFT = { left: 0, center: 0.5, right: 1 }, DOWN = { top: 0, middle: 0.5, bottom: 1 };
 const share = (of, anchor) => of[anchor] ?? 0.5;
 const EDGE = 3;  // pixels by which Plotly's box of an annotation exceeds the size of its text
@@ -162,20 +190,21 @@ class Picture {
       const group = graph.querySelector(`.scatterlayer .trace${uid}`);
       const X = (v) => axis(xaxis).d2p(v), Y = (v) => axis(yaxis).d2p(v);
       const drawn = group?.querySelector(".js-line");
-      if (drawn) drawn.setAttribute("d", line(X, Y, x, y));
+      const points = x.map((v, j) => [X(v), Y(y[j])]);
+      if (drawn) drawLine(drawn, points);
       group?.querySelectorAll(".points .point").forEach((point, j) => {
         point.style.visibility = j < x.length ? "" : "hidden";
-        if (j < x.length) point.setAttribute("transform", `translate(${X(x[j])},${Y(y[j])})`);
+        if (j < x.length) put(point, "transform", `translate(${points[j].map(hundredths)})`);
       });
       const fill = area !== "none" && group?.querySelector(".js-fill");
-      const [ends, base] = area === "tozeroy" ? [[x.at(-1), x[0]], [0, 0]] : [[], []];
-      if (fill) fill.setAttribute("d", `${line(X, Y, [...x, ...ends], [...y, ...base])}Z`);
+      const base = area === "tozeroy" ? [x.at(-1), x[0]].map((v) => [X(v), Y(0)]) : [];
+      if (fill) drawLine(fill, [...points, ...base], "Z");
     });
     graph.querySelectorAll(".shapelayer path").forEach((path) => {
       const i = path.dataset.index;
       if (!frame.shapes[i]) return;
       const [x, fill, edge] = frame.shapes[i], { xref = "x", x0 } = from.shapes[i];
-      path.closest(".shape-group").setAttribute("transform", `translate(${way(xref, "d2p", x0, x)},0)`);
+      put(path.closest(".shape-group"), "transform", `translate(${hundredths(way(xref, "d2p", x0, x))},0)`);
       if (fill) Object.assign(path.style, { fill, fillOpacity: 1 });
       if (edge) path.style.stroke = edge;
     });
@@ -204,9 +233,9 @@ class Picture {
       const dy = way(yref, "r2p", was.y, now.y) - (now.yshift ?? 0) + (was.yshift ?? 0)
         + share(DOWN, was.yanchor) * (drawn.height - EDGE) - share(DOWN, now.yanchor) * box.height
         + drawn.y + EDGE / 2 - box.y;
-      group.setAttribute("transform", `translate(${dx},${dy})`);
-      back.setAttribute("x", box.x - EDGE / 2);
-      back.setAttribute("width", box.width + EDGE);
+      put(group, "transform", `translate(${hundredths(dx)},${hundredths(dy)})`);
+      put(back, "x", hundredths(box.x - EDGE / 2));
+      put(back, "width", hundredths(box.width + EDGE));
     }
     return all;
   }
