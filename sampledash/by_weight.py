@@ -1,17 +1,20 @@
 r"""Sampled ranks if negatives are drawn by weight without replacement, one after the other.
 
-Give each item an independent exponential clock whose rate is its weight. The first m items to ring
-are distributed as m successive draws, each with a probability proportional to weight, from the
-items left. At a time t, item i has rung with probability :math:`1 - e^{-w_i t}`, independently of
-all others. Of the items that have rung at time t, let A be above the relevant item, D tied with it,
-and B below it; let R be the total weight of the items that have not rung. Of the m drawn items, let
-:math:`A_m` be above the relevant item, and :math:`D_m` tied with it. Then
+Each draw takes one of the items left, with a probability proportional to its weight. Give each item
+a clock that rings once, after an exponential time whose rate is the item's weight :math:`w_i`. The
+clocks are independent. The first m items whose clocks ring are distributed as m such draws. By time
+t, the clock of item i has rung with probability :math:`1 - e^{-w_i t}`.
+
+Of the items whose clocks have rung by time t, A are above the relevant item, D are tied with it,
+and B are below it. R is the total weight of all other items, and thus the rate of the next ring. Of
+the m drawn items, :math:`A_m` are above the relevant item, and :math:`D_m` are tied with it. Then
 
 .. math:: P(A_m = a, D_m = d) = \int_0^\infty E[R;\, A = a, D = d, B = m - a - d]\, dt.
 
-A, D and B are independent sums of binomial counts over classes of items of equal weight. Their
-distributions are computed from characteristic functions, and the integral by the trapezoidal rule
-over log t.
+where E[R; ...] is the mean of R, which counts as 0 unless the equations hold. At a fixed t, A, D
+and B are independent, and each is a sum of binomial numbers: one for each class of items of equal
+weight. Its distribution is computed from its characteristic function, and the integral by the
+trapezoidal rule over log t.
 """
 
 from collections.abc import Sequence
@@ -29,16 +32,16 @@ from sampledash.types import Floats, Ints
 #: number of all these negatives, and their weight.
 ABOVE, TIED, NEGATIVES, WEIGHT = range(4)
 _NODES = 64  # largest number of classes of items, apart from the class of items of weight 0
-_NOTHING = 1e-17  # smaller probabilities are rounding errors of the transforms
+_NOTHING = 1e-17  # smaller probabilities are rounding errors of the Fourier transforms
 _SMALL = 500  # largest number of probabilities that are computed with an error below 1e-13
 # Settings of the integral over log t (module docstring): _FINE for few probabilities, _COARSE for
-# many, with an error of about 1e-6. In standard deviations, the three numbers are the distance of
-# neighbouring nodes, the largest distance of a node from the middle of the integrand, and the
-# largest distance of the number of items whose clocks have rung from its mean.
+# many, with an error of about 1e-6. All three numbers are in standard deviations: the distance of
+# neighbouring nodes, the largest distance of a node from the middle of the integrand, and how far
+# from its mean the number of items whose clocks have rung may be (larger distances are left out).
 _FINE, _COARSE = (0.25, 12.0, 9.0), (1.2, 3.6, 6.5)
 _ROWS = 512  # largest number of instances that are computed together
-_LEAST = 1e-6  # in place of the weight 0, this share of the smallest positive weight is used
-_ROUNDED = 1e-4  # rounding error of sums of numbers of items, which may be in single precision
+_LEAST = 1e-6  # items of weight 0 get this share of the smallest positive weight: they come last
+_ROUNDED = 1e-4  # allowed relative error of a sum of numbers of items (may be single precision)
 _STEPS = 60  # largest number of Newton steps
 
 
@@ -46,11 +49,12 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
     """Divide items into classes by sampling weight.
 
     If there are up to 64 different weights above 0, each weight is a class, and an item belongs to
-    one class. If there are more weights, there are 64 classes, whose weights are equally spaced in
-    the fourth root. An item is then divided over the four classes around its weight by cubic
-    interpolation: its four parts add up to 1, and may be negative. The distribution of a
-    sampled rank depends smoothly on the weights, so popularity-sampled Recall@10 on MovieLens 1M
-    changes by less than 0.00001. Weight 0 is the last class.
+    one class. If there are more weights, there are 64 classes; the fourth roots of their weights
+    are equally spaced. Cubic interpolation then divides an item over the four classes around its
+    weight: the four parts of the item add up to 1, and may be negative. This changes Recall@10 with
+    negatives drawn by popularity on MovieLens 1M by less than 0.00001, because the distribution of
+    a sampled rank depends smoothly on the weights. Items of weight 0 have their own class, the
+    last.
 
     Returns
     -------
@@ -70,7 +74,7 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
         first = np.clip(first - 1, 0, _NODES - 4)
         factors = [[(place - first - i) / (j - i) for i in range(4) if i != j] for j in range(4)]
         parts = np.prod(factors, axis=1).T
-        # Round the weights to 8 digits, because files of ranks contain them.
+        # Round the weights to 8 digits, so that they are short in the files that store ranks.
         by_class = np.array([float(f"{x:.8g}") for x in by_class])
     if np.all(positive):
         return first, parts, by_class
@@ -79,9 +83,9 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
 
 
 def classes_of(weights: ArrayLike) -> tuple[Floats, Floats]:
-    """Return which part of each item is in each class of sampling weight, (items, classes).
+    """Return which part of each item belongs to each class of equal weight, (items, classes).
 
-    Return also the weights of the classes.
+    Also return the weights of the classes. :func:`parts_of` explains parts and classes.
     """
     first, parts, weight = parts_of(weights)
     classes = np.zeros((len(first), len(weight) + parts.shape[1]))
@@ -90,11 +94,12 @@ def classes_of(weights: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def check_classes(what: str, given: ArrayLike, sums: Ints, *, whole: bool) -> Floats:
-    """Return the array ``classes`` that :func:`law` takes; raise ValueError if it is wrong.
+    """Return ``given`` as the array ``classes`` of :func:`law`; raise ValueError if it is wrong.
 
-    A class is a set of negatives of equal sampling weight. For each relevant item, the numbers of
-    negatives above, tied and in all must add up, over the classes, to a column of ``sums``. With
-    ``whole``, all numbers must be whole numbers or infinite.
+    A class is a stratum, or a set of negatives of equal sampling weight. For each relevant item,
+    ``sums`` holds three numbers of negatives: above it, tied with it and in all, shape (3, rows).
+    The numbers of the classes must add up to these. With ``whole``, all numbers must be whole
+    numbers or infinite.
     """
     classes, rows = checks.array_of(what, given), sums.shape[1]
     if classes.ndim != 3 or classes.shape[:2] != (rows, 4) or classes.dtype.kind not in "iuf":
@@ -161,10 +166,11 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
 def _laws(
     parts: Sequence[Floats], weight: Floats, m: int, grid: tuple[float, float, float]
 ) -> Floats:
-    """Return :func:`law` for instances with more than m negatives and a common set of weights.
+    """Return :func:`law` for instances with more than m negatives and the same set of weights.
 
-    ``parts`` holds the numbers of negatives of each weight above, tied with (if there are ties) and
-    below the relevant item: (instances, weights) each.
+    ``parts`` holds two or three arrays, (instances, weights): the number of negatives of each
+    weight that are above the relevant item, tied with it (only if there are ties) and below it.
+    ``grid`` is _FINE or _COARSE.
     """
     middle, width = _times(np.sum(parts, axis=0), weight, m)
     # Sort the rows, so that the rows of a block have similar numbers of drawn items above. The
@@ -181,8 +187,9 @@ def _laws(
             at = near[start : start + _ROWS]
             rung = [_rung(x[at], weight, np.exp(node), m, wide) for x in parts]
             for left in range(len(rung)):
-                # The integrand contains the total weight of the items that have not rung. It is the
-                # sum of the weights of those above, tied and below, which are added in turn.
+                # The integrand contains R, the total weight of the items whose clocks have not
+                # rung. R is a sum of up to three terms: the weights of such items above, tied and
+                # below. Each step of this loop adds one term.
                 above, *tied, below = (x[int(i == left)] for i, x in enumerate(rung))
                 both = _with_ties(above, tied[0], below) if tied else above * below[:, ::-1]
                 rows[at] += np.exp(node) * both
@@ -192,10 +199,10 @@ def _laws(
 
 
 def _times(negatives: Floats, weight: Floats, m: int) -> tuple[Floats, Floats]:
-    """Return the logarithm of the time at which m items are expected to have rung.
+    """Return the logarithm of the time by which the clocks of m items are expected to have rung.
 
-    Each item has a clock that rings after an exponential time; its rate is the item's weight.
-    Return also the standard deviation of the logarithm of the time of the m-th ring.
+    Each item has a clock that rings after an exponential time, whose rate is the item's weight.
+    Also return the standard deviation of the logarithm of the time of the m-th ring.
     """
     total = negatives.sum(axis=1)
     log_time = np.log(-np.log1p(-m / total) * total / (negatives @ weight))
@@ -213,15 +220,16 @@ def _times(negatives: Floats, weight: Floats, m: int) -> tuple[Floats, Floats]:
 def _rung(
     counts: Floats, weight: Floats, time: float, m: int, wide: float
 ) -> tuple[Floats, Floats]:
-    """Return P(s items have rung) for s = 0..m: (rows, m + 1).
+    """Return the probability that the clocks of s items have rung by ``time``, for s = 0..m.
 
-    Return also, in the same shape, the expected total weight of the other items times the indicator
-    that s items have rung. Each item has a clock that rings after an exponential time; its rate is
-    the item's weight. ``counts`` is the number of items of each weight, (rows, weights).
+    Each item has a clock that rings after an exponential time, whose rate is the item's weight.
+    Also return the mean total weight of all other items, which counts as 0 unless exactly s clocks
+    have rung. Both results have shape (rows, m + 1). ``counts`` is the number of items of each
+    weight, (rows, weights).
     """
     p, q = -np.expm1(-weight * time), np.exp(-weight * time)
-    # Only low..most are probable numbers of items whose clocks have rung. Their probabilities are
-    # determined by the characteristic function at ``size`` points.
+    # Numbers of rung clocks outside low..most are so improbable that they are left out. The
+    # characteristic function at ``size`` points determines the probabilities of the others.
     mean, reach = counts @ p, wide * np.sqrt(np.maximum(counts @ (p * q), 0) + 1)
     low = min(max(int(np.min(mean - reach)), 0), m)
     most = min(int(np.max(mean + reach)), int(np.rint(counts.sum(axis=1)).max()))

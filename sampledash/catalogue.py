@@ -1,17 +1,19 @@
 r"""A catalogue whose items differ in popularity: negatives are drawn by popularity.
 
 Of n - 1 negatives, the j-th most popular negative has the sampling weight :math:`j^{-s}` (Zipf).
-Let a negatives be ranked above the relevant item. Of these, t = b a are the t most popular
-negatives of the catalogue, and the other a - t are a random part of the less popular negatives. If
-b a is not a whole number, t is one of the two whole numbers around b a, so that the mean of t is b
-a. If b = 0, the ranking ignores popularity; if b = 1, the ranking is the bestseller list.
+Let a negatives be ranked above the relevant item, and let b be a parameter in 0..1. The t = b a
+most popular negatives of the catalogue are above, and so are a - t random negatives of the others.
+If b a is not a whole number, t is one of the two whole numbers around it, at random, so that the
+mean of t is b a. If b = 0, the ranking ignores popularity; if b = 1, it is the bestseller list.
 
 For draws with replacement, a drawn item is above with the probability
 :math:`q = Q + (1 - Q)(a - t)/(n-1-t)`, where Q is the share of the sampling weight of the t most
-popular items, and the number above is Binomial(m, q). This replaces the weight of the random part
-by its mean. For draws without replacement, the distribution is exact: let T of the m drawn items be
-among the t most popular items (:mod:`sampledash.by_weight`). All sets of a - t less popular items
-are equally likely to be above, so of the m - T drawn less popular items,
+popular items. The number of drawn items above is Binomial(m, q). Here, the weight of the random
+negatives is replaced by its mean.
+
+For draws without replacement, the distribution is exact. Let T of the m drawn items be among the t
+most popular items; :mod:`sampledash.by_weight` gives the distribution of T. All sets of a - t less
+popular items are equally likely to be above. Therefore, of the m - T drawn less popular items,
 Hypergeometric(n - 1 - t, a - t, m - T) are above, whatever their weights.
 """
 
@@ -31,12 +33,12 @@ _FIRST = 64  # the weights of this many most popular items are added one by one
 # Each of the _SINGLE most popular items keeps its own sampling weight. The other items are divided
 # into about _NODES classes of similar popularity, whose items get the mean weight of the class.
 _SINGLE, _NODES = 32, 64
-# Up to this many probabilities of a distribution are computed with an error below 1e-12; more are
-# computed with an error below 1e-4, which is faster.
+# If at most this many probabilities are needed, their error is below 1e-12; otherwise it is below
+# 1e-4, which is faster.
 _SMALL = 16
 _REPEATED: Scheme = "with-replacement"
 _ROWS = 32  # about this many ranks are computed together
-_NOTHING = 1e-14  # a number of popular items among the drawn items is ignored if less probable
+_NOTHING = 1e-14  # a number of drawn popular items is left out if its probability is smaller
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,9 @@ class Catalogue:
     def _popular(self, above: Floats | Ints) -> list[tuple[Floats, Floats]]:
         """Return how many of the negatives above a relevant item are the most popular items.
 
-        This number is the share ``bestsellers`` of ``above``, rounded down or up at random. The two
-        tuples hold the probability of a whole number, and this number.
+        This number is the share ``bestsellers`` of ``above``, rounded down or up at random. The
+        first tuple holds the probability of rounding down, and the number rounded down. The second
+        tuple holds the same for rounding up.
         """
         most = np.asarray(above, dtype=np.float64)
         top = self.bestsellers * most
@@ -122,8 +125,8 @@ class Catalogue:
     def laws(self, above: Floats | Ints) -> Iterator[tuple[slice, Floats]]:
         """Yield slices of ``above``, and the distributions of the number of drawn items above.
 
-        An entry of ``above`` is the number of negatives that are above a relevant item. A row of
-        the distributions is for one entry: the probabilities that 0..m drawn items are above.
+        Each entry of ``above`` is the number of negatives that are above a relevant item. The
+        distributions have a row for each entry: the probabilities that 0..m drawn items are above.
         """
         m, total, rows = self.m, self.n - 1, len(above)
         if not self.design.distinct:
@@ -163,8 +166,8 @@ class Catalogue:
     def _classes(self, tops: Floats) -> Floats:
         """Return the argument ``classes`` of :func:`by_weight.law`: (len(tops), 4, classes).
 
-        A class holds items of similar popularity, with the mean of their sampling weights. For each
-        number in ``tops``, so many most popular items are above the relevant item.
+        A class holds items of similar popularity, with the mean of their sampling weights. For an
+        entry t of ``tops``, the items above the relevant item are the t most popular items.
         """
         total = float(self.n - 1)
         ends = np.r_[np.arange(_SINGLE), np.geomspace(_SINGLE, total, _NODES).round(), total, tops]

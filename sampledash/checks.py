@@ -43,9 +43,10 @@ class Remedy(NamedTuple):
 
 
 class Refusal(ValueError):
-    """An error with remedies, which Python, the command line and pages express in different words.
+    """An error whose message contains remedies.
 
-    ``str`` gives the wording for Python. ``facts`` become attributes of the error.
+    ``str`` words the remedies for users of Python; the command line and pages use other words.
+    ``facts`` become attributes of the error.
     """
 
     def __init__(self, *parts: str | Remedy, **facts: Any) -> None:
@@ -95,7 +96,7 @@ def not_a_number(value: Any) -> str:
 
 
 def array_of(name: str, values: ArrayLike) -> NDArray[Any]:
-    """Return ``values`` as an array; raise ValueError for lists of different lengths."""
+    """Return ``values`` as an array; raise ValueError if they are lists of different lengths."""
     try:
         return np.asarray(values)
     except ValueError:
@@ -104,7 +105,7 @@ def array_of(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def several(name: str, values: Any, what: str) -> list[Any]:
-    """Return ``values`` as a list; raise ValueError if empty, if text, or if not iterable."""
+    """Return ``values`` as a list; raise ValueError if they are empty, text, or not iterable."""
     try:
         if isinstance(values, str):
             raise TypeError
@@ -156,7 +157,7 @@ def integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
 def _odd(values: ArrayLike, kind: type | tuple[type, ...]) -> list[Any]:
     """Return the ``values`` that are booleans or not of type ``kind``, in their original form.
 
-    The array has Python objects as elements, because numpy would turn [1, "three"] into text.
+    They are handled as Python objects, because numpy would turn [1, "three"] into text.
     """
     given = np.asarray(values, dtype=object).ravel().tolist()
     return [v for v in given if isinstance(v, bool) or not isinstance(v, kind)]

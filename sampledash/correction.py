@@ -37,8 +37,8 @@ class Kind:
     label: str  # name on the pages, in tables and in text
     #: Name of the correction in the paragraph that users copy into their paper.
     paper: str
-    #: Function that returns the corrected values, before they are multiplied by ``metric.scale``,
-    #: for the relevant item at a position (1 is the best-ranked relevant item).
+    #: Function that returns the corrected values for the relevant item at a position (1 is the
+    #: best-ranked relevant item). They are not yet multiplied by the factor ``metric.scale``.
     solve: Callable[[Correction, Metric, Sampling, int], Solution]
     tex: str  # formula in TeX: a Jinja2 template, which uses the macros of formula.tex.jinja
     aliases: tuple[str, ...] = ()
@@ -59,8 +59,8 @@ class Kind:
 class Correction:
     """A correction: a rule for the value to report at each sampled rank, for any metric.
 
-    Make a correction with :func:`correction`. ``str`` returns a text such as "BV 0.1", and
-    :func:`parse_correction` makes the correction from this text if there is no prior.
+    Make a correction with :func:`correction`. ``str`` returns a text such as "BV 0.1", which means
+    bias-variance with γ = 0.1. If there is no prior, :func:`parse_correction` reads this text.
 
     Attributes
     ----------
@@ -73,12 +73,12 @@ class Correction:
     nonnegative
         Monotone only: whether values must be at least 0, as in the tables of that paper.
     prior
-        Weights of the ranks 1..n (read-only). If None, the prior is uniform.
+        Weights of the true ranks 1..n (read-only). If None, the prior is uniform.
 
     Notes
     -----
-    A prior is resized for candidate lists of another length. The weight of rank r of n is then
-    spread evenly over the part (r-1)/n..r/n of the list
+    For candidate lists of another length, the prior is resized. Rank r of n then stands for the
+    part (r-1)/n..r/n of the list, and its weight is spread evenly over this part
     (:func:`~sampledash.expectation.resize_prior`).
     """
 
@@ -208,11 +208,11 @@ class Fit:
 def vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
     """Return the corrected value of each sampled rank 1..m + 1, and a warning or None.
 
-    The values are those of the metric before they are multiplied by ``metric.scale``. They have
-    shape (m + 1,), and are read-only. They are for the relevant item at ``position`` in its
-    instance (1 is the best-ranked relevant item). The candidates of this item, ``sampling.n``, do
-    not include the other relevant items. If the recipe has a prior whose length is not
-    ``sampling.n``, the prior is resized.
+    The values have shape (m + 1,), are read-only, and are not yet multiplied by the factor
+    ``metric.scale``. They are for the relevant item at ``position`` in its instance (1 is the
+    best-ranked relevant item). The number of its candidates, ``sampling.n``, does not include the
+    other relevant items. If the recipe has a prior whose length is not ``sampling.n``, the prior is
+    resized.
     """
     design = sampling.design
     check_metric(metric, sampling.scheme)
@@ -237,9 +237,9 @@ def _rank_estimate(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int
 ) -> Solution:
     n, m = sampling.n, sampling.m
-    # Compute the rank estimate (Krichene & Rendle 2020, eq. 20) in integers, because floating point
-    # would make some ranks 1 too small. Divide n - 1 by m first, because (n - 1) times the sampled
-    # rank might overflow.
+    # Compute the rank estimate (Krichene & Rendle 2020, eq. 20) in integers: in floating point,
+    # some estimates would be too small by 1. Divide n - 1 by m first, because (n - 1) times the
+    # sampled rank might overflow.
     whole, part = divmod(n - 1, m)
     above, rest = np.divmod(part * np.arange(m + 1), m)
     above += whole * np.arange(m + 1)
@@ -255,8 +255,8 @@ def _nodes(
 ) -> least_squares.Nodes | None:
     """Return the true ranks over which the fit sums, with their weights.
 
-    Return None if :mod:`~sampledash.spectral` can do the fit without such a sum. It needs a uniform
-    prior, few candidates, and a sampling scheme that it can decompose into polynomials.
+    Return None if :mod:`~sampledash.spectral` can do the fit without such a sum. This requires a
+    uniform prior, few candidates, and a uniform scheme that draws a fixed number of items.
     """
     prior = None if recipe.prior is None else resize_prior(recipe.prior, sampling.n)
     if prior is None and sampling.n <= spectral.LARGEST and sampling.design.by_degree:
@@ -269,7 +269,8 @@ def _nodes(
 
 def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
     """Return the non-increasing values with least squared bias (Krichene & Rendle, section 5.2)."""
-    # A monotone fit has no γ. The true ranks that are evaluated for γ = 1 suffice for this fit.
+    # The choice of true ranks depends on γ, which a monotone fit does not have. Those for γ = 1
+    # suffice.
     at = _nodes(recipe, metric, sampling, position, 1.0)
     if at is not None:
         return least_squares.monotone(at, recipe.nonnegative), None

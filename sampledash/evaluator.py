@@ -308,8 +308,8 @@ class Evaluation:
         labels, sets = np.asarray(self.finished)[user], []
         for name, counts in zip(self.systems, self._found, strict=True):
             above, ties = (np.hstack(column) for column in zip(*counts, strict=True))
-            # Relevant items of a user with equal scores form a block. Before their order is drawn,
-            # each has the best rank of the block.
+            # Relevant items of a user with equal scores form a block. Each has the best rank of the
+            # block until ``draw_shared_ties`` puts them in random order.
             begins = np.r_[True, (np.diff(user) != 0) | (np.diff(above) != 0)]
             block = np.cumsum(begins) - 1
             ranks, others = (above + position)[begins][block], np.bincount(block)[block] - 1
@@ -389,13 +389,12 @@ def evaluate(
     -----
     The first user whose cost exceeds the rest of the budget is left out, with all scores of this
     user. This makes means over the finished users unbiased. Proof: let the users come in random
-    order, and let user T be the first to exceed the budget. Given the set of the first T users, all
-    their orders in which only the last user exceeds the budget are equally likely. So the first T -
-    1 users are exchangeable, and the expected mean of their values is the expected value for the
-    first user, which is the mean over all users (if the budget covers the most expensive user;
-    Murthy, Sankhya 1957). If user T were included, expensive users, whose relevant item is among
-    the first k, would be too frequent. :func:`~sampledash.mean_of_sample` gives an interval for the
-    mean over all users.
+    order, and let user T be the first to exceed the budget. The users before user T may be
+    reordered without any effect on T, so all their orders are equally likely. The expected mean of
+    their values is therefore the expected value for the first user. This is the mean over all users
+    if the budget covers the most expensive user (Murthy, Sankhya 1957). If user T were included,
+    expensive users, whose relevant item is among the first k, would be too frequent.
+    :func:`~sampledash.mean_of_sample` gives an interval for the mean over all users.
 
     A continued evaluation scores again the user that was left out. Its result is the same as that
     of one evaluation with the larger budget.
@@ -474,7 +473,10 @@ def evaluate(
 
 
 def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
-    """Return how many scores are allowed; refuse a budget below the largest cost of a user."""
+    """Return how many scores ``budget`` allows; refuse a budget below the largest cost of a user.
+
+    A user costs at most one score for each irrelevant candidate and system.
+    """
     if budget is None:
         return np.inf
     budget = checks.integer("budget", budget, low=1)
@@ -487,7 +489,10 @@ def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
 
 
 def _digest(users: Sequence[Any], proxied: bool) -> str:
-    """Hash the users, their relevant items, the numbers of candidates, and ``proxied``."""
+    """Return a hash of the users, their relevant items and numbers of candidates, and ``proxied``.
+
+    ``proxied`` says whether the evaluation has a proxy.
+    """
     state = sha256(repr(proxied).encode())
     for label, items, candidates in users:
         state.update(repr((label, np.asarray(items).tolist(), len(candidates))).encode())

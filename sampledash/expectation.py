@@ -1,4 +1,4 @@
-"""Mean and variance of a sampled metric at a true rank; the true rank's posterior distribution.
+"""Mean and variance of a sampled metric given the true rank; the posterior of the true rank.
 
 Equations 16-19 and 26 are those of Krichene & Rendle, KDD 2020. All results depend on the true rank
 only through the total sampling weights of the candidates above and below the relevant item.
@@ -45,7 +45,7 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     above, below = sampling.weights(rank)
     m, cut = sampling.m, metric.cut(sampling.m)
     if metric.linear:
-        return below / (above + below)  # eq. 17, for AUC and ATOP: linear in the sampled rank
+        return below / (above + below)  # eq. 17: AUC and ATOP are linear in the sampled rank
     if cut is None or cut > m:
         if metric.on_lattice:
             return np.full(above.shape, metric.scale(1))
@@ -158,12 +158,13 @@ def resize_prior(prior: Floats, n: int) -> Floats:
     """Convert a prior over N = len(prior) ranks to a prior over ``n`` ranks, shape (n,).
 
     Rank r of N stands for the part (r-1)/N..r/N of the list, and its weight is spread evenly over
-    this part. So a uniform prior stays uniform, and n = N - 1 gives the distribution of the rank
-    after one of the other N - 1 candidates is dropped at random.
+    this part. So a uniform prior stays uniform. For n = N - 1, the result is the distribution of
+    the relevant item's rank after one of the other candidates is dropped at random.
     """
     size = len(prior)
-    # Divide the list at all ends of old and new ranks, in units of 1/(size n) of its length. Each
-    # interval between two such edges belongs to a single old rank and a single new rank.
+    # Every old rank and every new rank is an interval of the list. Cut the list at the ends of all
+    # these intervals; ``edges`` holds the cuts in units of 1/(size n) of the list. Each piece
+    # between two cuts belongs to one old rank and one new rank.
     edges = np.union1d(np.arange(size + 1) * n, np.arange(n + 1) * size)
     share = prior[edges[:-1] // n] * (np.diff(edges) / n)
     return np.asarray(np.bincount(edges[:-1] // size, share, n), dtype=np.float64)

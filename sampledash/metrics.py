@@ -1,11 +1,11 @@
 """Ranking metrics: the table of all metrics, a class for a metric with its cutoff, and a parser.
 
 Every metric here is a sum over the relevant items of a list (eq. 2-6 of Krichene & Rendle,
-KDD 2020). The j-th relevant item has rank ``j + a`` if ``a`` irrelevant items are ranked above it,
-so a single function of ``(a, j)`` gives the exact metric (``a`` out of all irrelevant items), the
-sampled metric (``a`` out of the m drawn items) and the metric of several relevant items. Steck's
-measures TOPK and ATOP rank each relevant item among all other items and use the share of the other
-items that is above it. Each relevant item is then the only relevant item of its own list.
+KDD 2020). If ``a`` irrelevant items are ranked above the j-th relevant item, its rank is ``j + a``.
+So one function of ``(a, j)`` gives both the exact metric, where ``a`` counts all irrelevant items
+above, and the sampled metric, where ``a`` counts only drawn items above. Steck's measures TOPK and
+ATOP rank each relevant item among all other items, relevant ones included, and use the share of
+these items that is above it. Each relevant item is then the only relevant item of its own list.
 """
 
 import re
@@ -111,7 +111,8 @@ KINDS: dict[str, Kind] = {
 def places_within(share: float, others: ArrayLike) -> Ints:
     """Return the cutoff k for which TOPK@share equals Recall@k.
 
-    ``share`` lies in 0..1; ``others``, of any shape, is n - 1 in the full list and m in a sample.
+    TOPK counts a relevant item if at most this ``share`` (0..1) of the other items is above it.
+    ``others`` is the number of other items, of any shape: n - 1 in the full list, m in a sample.
 
     Examples
     --------
@@ -128,6 +129,8 @@ def places_within(share: float, others: ArrayLike) -> Ints:
 
 def share_of(place: int, n: int) -> float:
     """Return the shortest decimal x for which TOPK@x on n candidates equals Recall@``place``.
+
+    TOPK@x counts a relevant item if at most the share x of the other items is above it.
 
     Examples
     --------
@@ -242,7 +245,7 @@ class Metric:
         return not (self.first_only or self.of_others)
 
     def cut(self, others: int) -> int | None:
-        """Return the cutoff as a rank in a list of ``others`` + 1 items, or None."""
+        """Return the cutoff as a rank in a list of ``others`` + 1 items; None if there is none."""
         return self.k if self.share is None else int(places_within(self.share, others))
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
@@ -392,7 +395,8 @@ def parse_metric(text: str) -> Metric:
     Raises
     ------
     ValueError
-        If the name is unknown, or the cutoff is missing, no whole number or, for TOPK, no share.
+        If the name is unknown, or the cutoff is missing, or it is not a whole number (for TOPK, not
+        a share).
 
     Examples
     --------

@@ -41,14 +41,14 @@ _END = 64
 def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]:
     """Replace many relevant items by few made-up items, with the same weighted sums of :func:`pmf`.
 
-    Each of the ``parts`` has one sum. The new items are Chebyshev points, between which the
-    distribution of each old item can be interpolated. Lagrange's formula distributes the weight of
-    each old item over these points; new weights may be negative.
+    Each of the ``parts`` has one such sum. The new items are Chebyshev points, and the distribution
+    of each old item can be interpolated between them. Lagrange's formula divides the weight of each
+    old item among these points; the weights of the points may be negative.
 
     Let p be the share of items above the relevant item, and t = arcsin(sqrt(p)). As a function of
-    t, a Binomial(m, p) probability is a bump of width 1/(2 sqrt(m)). In an interval (panel) of t
-    that is twice as wide, 24 points interpolate the probability to the last digit. For draws
-    without replacement from N items, the bump is narrower by the factor sqrt(1 - m/N), and smooth
+    t, a Binomial(m, p) probability is a bell-shaped curve of width 1/(2 sqrt(m)). In an interval
+    (panel) of t that is twice as wide, 24 points interpolate the curve to the last digit. For draws
+    without replacement from N items, the curve is narrower by the factor sqrt(1 - m/N), and smooth
     in 1/N. So items with similar factors are interpolated over 1/N too, with up to 12 points.
 
     Items are not replaced if they are few, or if a sample may hold all candidates above (or below).
@@ -67,14 +67,14 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         members = [numbers == band for numbers in bands]
         shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
         low, high = float(shares.min()), float(shares.max())
-        # If the share ``high`` of N items is drawn, h given items are all drawn with probability
-        # about high^h. Let h be the number for which this probability is 1e-18, but at least _END.
-        # A relevant item is replaced if at least h items are above it and at least h below: if the
-        # share of items above it is in end..1 - end, where ``end`` is h / N.
+        # Do not replace a relevant item if fewer than h items are above it, or fewer than h below:
+        # a sample may hold all of them. If the share ``high`` of N items is drawn, a sample holds
+        # all of h given items with probability about high^h. Choose h so that this is 1e-18, but
+        # at least _END. ``end`` is the share h / N.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # Within the band, the logarithm of a non-negligible probability changes by up to 4 ``x``.
-        # Interpolation over N with k points therefore has an error of about x^k / k!. ``sizes`` is
-        # a k for which this error is negligible.
+        # Within the band, the logarithm of a probability changes by up to 4 ``x`` (negligible
+        # probabilities excepted). Interpolation over 1/N with k points therefore has an error of
+        # about x^k / k!. ``sizes`` is a k for which this error is negligible.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
@@ -95,8 +95,8 @@ def _merge(
 
     Moderate means ``end`` <= p <= 1 - ``end``. The items are interpolated separately in intervals
     (panels) of arcsin(sqrt(p)); there are ``width`` panels per radian. ``sizes`` is the number of
-    interpolation points over 1/N, where N is the number of negatives; 1/N lies in low..high, or
-    both are 0 if the probabilities do not depend on N.
+    interpolation points over 1/N, where N is the number of negatives. 1/N lies in ``low`` to
+    ``high``; these are 0 if the probabilities do not depend on N.
     """
     above, below, weight = part
     first = np.arcsin(np.sqrt(min(end, 0.5)))

@@ -40,12 +40,12 @@ class Options(TypedDict, total=False):
     """Keyword options of the comparison functions.
 
     ``scheme``: how negatives are drawn, ``"without-replacement"`` by default. ``odds``: for
-    ``"popularity"`` without ``mass_above``, the sampling weight of an item above the relevant item,
-    if an item below has weight 1. ``correction``: the correction of sampled ranks, or None.
-    ``fit_scheme``: the scheme that the correction is fitted to; None is ``scheme``. ``ties``: the
-    order of tied items, ``"expected"`` (random, drawn anew in each run), ``"optimistic"`` (relevant
-    item first) or ``"pessimistic"``. ``weighting``: the weight of an instance, 1 (``"instances"``)
-    or its number of relevant items (``"relevant-items"``).
+    ``"popularity"`` if ranks have no ``mass_above``, the sampling weight of an item above the
+    relevant item; an item below has weight 1. ``correction``: how sampled ranks are corrected, or
+    None. ``fit_scheme``: the scheme that the correction is fitted to; None is ``scheme``.
+    ``ties``: the order of tied items, ``"expected"`` (random, drawn anew in each run),
+    ``"optimistic"`` (relevant item first) or ``"pessimistic"``. ``weighting``: the weight of an
+    instance, 1 (``"instances"``) or its number of relevant items (``"relevant-items"``).
     """
 
     scheme: Scheme
@@ -140,17 +140,17 @@ class Protocol:
             raise ValueError(f"m = {m} is more than {least}, the negatives of {who}: take less")
 
     def check_mass(self, ranks: RankSet) -> None:
-        """Raise ValueError for ``mass_above`` with a uniform scheme, which would not use it."""
+        """Raise ValueError if ranks have ``mass_above`` and the scheme does not use it."""
         if not self.design.weighted and ranks.mass_above is not None:
             unread = f"mass_above, which scheme {self.scheme!r} does not read"
             what = f"system {ranks.system!r} has {unread}: draw by popularity, or leave it out"
             raise checks.Refusal(what, checks.Remedy("ranks.without_mass()"))
 
     def require_fixed(self, system: str) -> None:
-        """Raise ValueError if the scheme gives no joint distribution of two relevant items' ranks.
+        """Raise ValueError if two relevant items cannot be ranked among the same sampled negatives.
 
-        The two relevant items are ranked among the same negatives. The message names ``system``; if
-        ``system`` is empty, no error is raised.
+        For some schemes, the joint distribution of the two sampled ranks is not available. The
+        message names ``system``; if ``system`` is empty, no error is raised.
         """
         if self.design.by_class is not None and system:
             unknown = f"their {self.design.needs} do not tell which items are above both"
@@ -169,18 +169,18 @@ class Protocol:
         if self.design.weighted and counts.mass is not None:
             return counts.mass, 1 - counts.mass
         if self.design.weighted and counts.classes is not None:
-            # If all negatives of an instance have weight 0, they are equally likely.
+            # Add 1e-200, so that negatives are equally likely if all of them have weight 0.
             weight = counts.classes[:, by_weight.WEIGHT] + 1e-200
             sums = (counts.classes[:, : by_weight.WEIGHT] * weight[:, None]).sum(axis=2)
-            high, tied, whole = sums.T  # of the items above, tied and in all
+            high, tied, whole = sums.T  # total weights of the negatives above, tied and in all
             beyond = np.asarray(counts.above if above is None else above) - counts.above
             part = (high + beyond / np.maximum(counts.tied, 1) * tied) / whole
             share = np.clip(part, 0, 1)  # rounding errors may put ``part`` slightly outside 0..1
             return share, 1 - share
         a = np.asarray(counts.above if above is None else above, dtype=np.float64)
         high, low = item_weights(self.scheme, a, counts.negatives - a, self.odds)
-        # If the scheme draws by weight, return shares of the total weight. The share of the weight
-        # between two relevant items is then the difference of the shares above these items.
+        # If the scheme is ``weighted``, return shares of the total weight. Callers subtract the
+        # shares above two relevant items, to get the share between these two items.
         whole = high + low if self.design.weighted else 1.0
         return high / whole, low / whole
 
@@ -242,9 +242,10 @@ class Protocol:
         return owner, *self.weights(counts[owner], above), weights
 
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
-        """Return quadrature nodes and weights for a mean over ``above``, ..., ``above + tied``.
+        """Return quadrature nodes and weights for a mean over numbers of items above.
 
-        ``total`` is the number of negatives of the relevant item.
+        The mean is over the numbers ``above``, ..., ``above + tied``, because 0, 1, ... or all of
+        the ``tied`` items come above. The relevant item has ``total`` negatives.
         """
         last = above + tied
 
@@ -305,12 +306,13 @@ def _blocks(items: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
 
 
 def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
-    """Return P(number of drawn items above), (items, m + 1), averaged over the ties of each item.
+    """Return P(number of drawn items above), (items, m + 1), averaged over the order of tied items.
 
     If K of N negatives are above, then s of m drawn negatives are above in C(K, s) C(N-K, m-s) of
     C(N, m) samples. The sum of this product over K <= x is the number of (m+1)-subsets of 0..N
     whose (s+1)-th smallest element is at most x. The sum is therefore a tail of another
-    hypergeometric distribution.
+    hypergeometric distribution. The order of ties averages over consecutive K, so the result is a
+    difference of two such tails.
     """
     places = counts.negatives + 1
 
@@ -324,7 +326,7 @@ def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
 
 
 def as_ranked_by(metric: Metric, counts: RankCounts) -> RankCounts:
-    """Return ``counts`` or, for TOPK and ATOP, make each relevant item an instance of its own."""
+    """Return ``counts``; for TOPK and ATOP, each relevant item becomes an instance of its own."""
     return rank_counts.one_item_per_instance(counts) if metric.of_others else counts
 
 

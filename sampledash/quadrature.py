@@ -5,10 +5,11 @@ rule for *sums over integers* (from the discrete Chebyshev polynomials) with k n
 polynomials up to degree 2k - 1. A Gauss-Legendre rule, which is for integrals, would have errors in
 the third digit.
 
-Let p be the share of the items that are above the relevant item. For the distribution of the
-sampled rank given the true rank, or a product of two such distributions, long panels need at least
-six nodes per 1/sqrt(m) of arcsin(sqrt(p)). A prior learned from sampled ranks is steeper. Means
-over this prior have errors up to 1e-7 with six nodes, and below 1e-14 with four times as many.
+Let p be the share of the items that are above the relevant item. As a function of arcsin(sqrt(p)),
+the probability of a sampled rank is a bell-shaped curve of width 1/(2 sqrt(m)). For sums of such
+probabilities, or of products of two of them, long panels need at least three nodes on this width. A
+prior learned from sampled ranks is steeper: means over it have errors up to 1e-7 with three nodes,
+and below 1e-14 with four times as many.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,14 +23,14 @@ from scipy.linalg import eigh_tridiagonal
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints
 
-SIZE = 16  # default number of nodes of a panel (range of ranks); fewer ranks are summed one by one
+SIZE = 16  # default number of nodes of a panel (range of ranks); shorter panels use every rank
 HEAD = 64  # this many top ranks are summed one by one, because metrics are steepest there
 _DIRECT = 1_000  # largest number of candidates for which all ranks are summed one by one
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Limits of the panels (ranges of ranks) of a quadrature: on their length and nodes."""
+    """Limits on the length and number of nodes of the panels (ranges of ranks) of a quadrature."""
 
     size: int  # largest number of nodes of a panel
     #: Within a panel, arcsin(sqrt(p)) grows by at most ``width`` / sqrt(m), where p is the share of
@@ -48,7 +49,8 @@ DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # for estimating a distribution of 
 def off_diagonal(length: int, size: int) -> Floats:
     """Return the off-diagonal of the Jacobi matrix of discrete Chebyshev polynomials.
 
-    The polynomials are orthogonal on ``length`` integers; the matrix has ``size`` rows.
+    The polynomials are orthogonal on ``length`` integers. The matrix has ``size`` rows, and its
+    eigenvalues are the nodes of the Gauss rule.
     """
     k = np.arange(1.0, size)
     return k * np.sqrt((float(length) ** 2 - k**2) / (4 * (4 * k**2 - 1)))
@@ -91,11 +93,11 @@ def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Flo
 
 
 def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
-    """Return the largest number of items above the relevant item in a panel of such numbers.
+    """Return the last number of a panel: a range of numbers of items above the relevant item.
 
-    The panel begins with ``first``. Within it, arcsin(sqrt(p)) grows by at most ``width``, where p
-    is the share of the sampling weight that is above the relevant item. Of the ``total`` items,
-    each item above has weight ``odds``, and each other item has weight 1.
+    The panel begins with the number ``first``. Within it, arcsin(sqrt(p)) grows by at most
+    ``width``, where p is the share of the sampling weight above the relevant item. Of the ``total``
+    items, each item above has weight ``odds``, and each other item has weight 1.
     """
     # Compute arcsin(sqrt(p)) by arctan2, because a rounding error may make p larger than 1.
     angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + width
@@ -114,10 +116,10 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
     head = whole = HEAD
     width = rule.width / np.sqrt(m)
     if sampling.design.once:
-        # The distribution of the sampled rank is not smooth near both ends of the list, where a
-        # sample may contain all items above, or all items below, the relevant item. A sample
-        # contains all of h items with probability about share^h, which is 1e-18 for h = ``whole``.
-        # Therefore ``whole`` ranks at each end are summed one by one.
+        # Near both ends of the list, the distribution of the sampled rank is not smooth, because a
+        # sample may contain all items above (or below) the relevant item. A sample contains all of
+        # h items with probability about share^h, which is 1e-18 for h = ``whole``. Therefore,
+        # ``whole`` ranks at each end are summed one by one.
         share = min(m / (n - 1), 1.0)
         whole = n if share >= 1 else min(n, int(np.ceil(np.log(1e-18) / np.log(share))))
         head = max(HEAD, whole)
@@ -147,8 +149,8 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
 def law_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Floats]:
     """Return nodes and weights for sums over the number of items above the relevant item, 0..n - 1.
 
-    The summed function is a product of probabilities of sampled ranks and of a metric. The metric
-    may jump between ``cut - 1`` and ``cut`` items above. Up to n = 1,000, all numbers are nodes.
+    The summed function is a product of a metric and of probabilities of sampled ranks. It may jump
+    between ``cut - 1`` and ``cut`` items above. Up to n = 1,000, all of 0..n - 1 are nodes.
     """
     n = sampling.n
     if n <= _DIRECT:

@@ -107,9 +107,9 @@ def rounded_mean(values: Ints | list[int], weights: Floats | list[float]) -> int
 
 
 def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
-    """Map values to whole numbers from 0 in the same order; also return the largest plus 1.
+    """Map values to whole numbers from 0, so that a larger value gets a larger number.
 
-    The largest plus 1 is below 2^31.
+    Also return the largest of these numbers plus 1, which is below 2^31.
     """
     if values.dtype.kind == "f" or np.ptp(values) >= 2**31 - 1:
         values = np.unique(values, return_inverse=True)[1]
@@ -118,7 +118,10 @@ def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
 
 
 def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
-    """Return the first index of each group of equal rows (sorted), and the group of each row."""
+    """Group equal rows of a table given by its columns; groups are in lexicographic order.
+
+    Return the index of the first row of each group, and the number of each row's group.
+    """
     key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
         if np.any(column != column[:1]):  # skip constant columns, which have no effect
@@ -144,10 +147,11 @@ def all_of(parts: Sequence[RankCounts]) -> RankCounts:
 
 
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
-    """Return the distinct relevant items of all systems, and their index for each system's items.
+    """Return the distinct relevant items of all systems, and where each system's items are in them.
 
     Items are equal if all arrays but ``count`` and ``relevant`` are equal; their counts are added.
     ``relevant`` has no meaning in the result, because no distribution of sampled ranks needs it.
+    For each system, an array holds the index of each of its items in the result.
     """
     whole = all_of(parts)
     first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])

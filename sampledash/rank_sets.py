@@ -42,7 +42,7 @@ class RankSet(ByDigest):
     mass_above
         Share of the irrelevant items' sampling weight that is above the relevant item, in 0..1: it
         is 0 if no irrelevant item is ranked above the relevant item, and 1 if all are. The
-        popularity scheme uses it; uniform schemes raise an error, see :meth:`without_mass`.
+        scheme ``"popularity"`` uses it; other schemes raise an error, see :meth:`without_mass`.
     counts
         Number of instances that a row represents: positive, and equal within an instance.
     beyond
@@ -58,11 +58,11 @@ class RankSet(ByDigest):
         stratum, shape (rows, 4, strata). The first three numbers are those of ``classes``; the last
         is the number of items drawn from the stratum, or infinity if all its items are drawn.
     overlaps
-        For negatives that systems share: for the name of another system, the number of irrelevant
-        items that both systems rank above the relevant item, shape (rows,). If items may be tied,
-        the shape is (rows, 2, 2): the numbers of irrelevant items that are above or tied (second
-        axis) in this ranking, and above or tied (third axis) in the other system's ranking.
-        Instances have one relevant item each.
+        For negatives that systems share: a dictionary from the name of another system to the number
+        of irrelevant items that both systems rank above the relevant item, shape (rows,). If items
+        may be tied, the shape is (rows, 2, 2): the numbers of irrelevant items that are above or
+        tied (second axis) in this ranking, and above or tied (third axis) in the other system's
+        ranking. Each instance must have one relevant item.
     provenance
         Text that says where the ranks come from: data, split, recommender, seed. Exports contain
         it; no computation uses it, and ``digest`` does not depend on it.
@@ -163,7 +163,7 @@ class RankSet(ByDigest):
             self._check_mass(where, mass)
 
     def _overlap(self, what: str, given: ArrayLike) -> Ints:
-        """Return an overlap, shape (rows, 2, 2); raise ValueError if it contradicts the ranks."""
+        """Return a value of ``overlaps`` in shape (rows, 2, 2); refuse it if no ranking fits it."""
         inner, rows = checks.array_of(what, given), len(self)
         if inner.shape == (rows,):
             inner = np.pad(inner[:, None, None], ((0, 0), (0, 1), (0, 1)))
@@ -197,8 +197,8 @@ class RankSet(ByDigest):
         """Return the order of the rows by instance and rank.
 
         Also return, in this order, each row's position among the relevant items of its instance,
-        and the number of these items. In ``self.ranks``, each unknown rank becomes the best
-        possible rank.
+        and the number of these items. Unknown ranks in ``self.ranks`` are set to their best
+        possible values.
         """
         rows = len(self.ranks)
         codes, distinct = codes_of(self.instances)
@@ -408,9 +408,9 @@ _SEED = 0  # seed for drawing the order of tied items, so that repeated calls gi
 def draw_shared_ties(lists: Ints, ranks: Ints, ties: Ints) -> tuple[Ints, Ints]:
     """Return ranks and ties after drawing an order for relevant items tied with each other.
 
-    ``lists`` holds the number of the ranked list of each relevant item, and ``ties`` the number of
-    all other items tied with it. Ranks change only for relevant items that are tied with each
-    other; the ties of these items become 0.
+    For each relevant item, ``lists`` says which ranked list it belongs to (equal numbers mean the
+    same list), and ``ties`` is the number of all other items tied with it. Ranks change only for
+    relevant items that are tied with each other; the ties of these items become 0.
     """
     order = np.lexsort((ranks, lists))
     fresh = (np.diff(lists[order]) != 0) | (np.diff(ranks[order]) != 0)

@@ -1,4 +1,4 @@
-"""A mapping that shows the current contents of a table, including rows that are added later."""
+"""A mapping made from a table such as ``CORRECTIONS``; rows added to the table later appear too."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar

@@ -28,20 +28,19 @@ from sampledash.metrics import Metric
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Flags, Floats, Ints, blocks
 
-#: From m and numbers of negatives to distributions of the number of different drawn items.
+#: Function of m and an array of numbers of negatives. For each of these numbers, it returns the
+#: distribution of the number of different drawn items.
 Sizes = Callable[[int, Floats], Floats]
 
 #: Error message with placeholders for m, a text that says how many negatives there are, and the
 #: number of negatives, which is the largest m.
 TOO_MANY = "m = {} is too large without replacement: {}; take m <= {} or sample with replacement"
 CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which fit the CPU cache
-#: Numbers of sampled items above that are more than this many standard deviations from the mode are
-#: left out: their total probability is below 1e-30.
+#: The number of sampled items above the relevant item is more than this many standard deviations
+#: from its mode with a probability below 1e-30. Such numbers are left out.
 SIGMAS = 12
-# Constants of the functions that interpolate the distribution of the number of sampled items above
-# the relevant item: over the share of items above it, and over the number N of negatives.
 _CACHE = 1 << 15  # number of probabilities that are processed together in the CPU cache
-POINTS = 24  # number of interpolation points in each interval of the share of items above
+POINTS = 24  # interpolation points in each interval of p, the share of items above the relevant one
 _NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than this
 #: For at least this many relevant items with the same m, ``pmf`` loops over the number of sampled
 #: items above, and not over relevant items.
@@ -141,7 +140,7 @@ class Sampling:
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
-        """Draw the number of different items in a sample, given that ``above`` are above ``rank``.
+        """Draw the number of different items in a sample that has ``above`` items above ``rank``.
 
         If the scheme draws a fixed number of items, return this number: m.
         """
@@ -293,9 +292,9 @@ def lagrange(x: Floats, count: int) -> Floats:
 def interpolated(sizes: Sizes, m: int, numbers: Ints) -> tuple[Floats, Floats]:
     """Return two matrices whose product is ``sizes(m, numbers)``, interpolated in 1 / number.
 
-    This is the distribution of the number of different drawn items for each of the ``numbers`` of
-    negatives. The first matrix holds the weights of the interpolation points, the second the
-    distributions at these points.
+    ``sizes`` gives the distribution of the number of different drawn items for each of the
+    ``numbers`` of negatives. The second matrix holds this distribution at the interpolation points.
+    The first matrix holds the weights of these points for each of the ``numbers``.
     """
     if len(numbers) <= (count := POINTS + int(5 * np.sqrt(m))):
         return np.eye(len(numbers)), sizes(m, numbers.astype(np.float64))
@@ -323,7 +322,7 @@ def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
 def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
     """Return the probabilities of s[0], ..., s[-1] and s[-1] + 1 sampled items above.
 
-    There is one row for each relevant item. It is scaled to the sum 1.
+    There is one row for each relevant item, scaled to the sum 1.
     """
     if SCHEMES[scheme].distinct:
         # If a or b is fractional, factors for impossible s can be negative: replace these by 0.
@@ -394,7 +393,7 @@ def item_weights(
 ) -> tuple[Floats, Floats]:
     """Return the total sampling weights of the items above and below the relevant item.
 
-    Each item has weight 1, but items above have weight ``odds`` if the scheme draws by weight.
+    Each item has weight 1, but items above have weight ``odds`` if the scheme is ``weighted``.
     """
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     return a * SCHEMES[scheme].odds(odds), b
@@ -452,9 +451,9 @@ def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray
 
 
 def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
-    """Return the mean and variance of a sampled metric for each relevant item, a row of ``p``.
+    """Return the mean and variance of a sampled metric for each relevant item.
 
-    A row holds the probabilities of 0..m sampled items above the relevant item, and ``vector``
+    A row of ``p`` holds the probabilities of 0..m sampled items above one relevant item. ``vector``
     (m + 1,) holds the metric's value for each of these numbers.
     """
     # The values of a metric beyond its cutoff are 0, so only the columns up to there are needed.

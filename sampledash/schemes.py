@@ -39,7 +39,8 @@ class Design:
     #: template, which formula.tex.jinja includes.
     law: str
     distinct: bool = False  # whether no item is drawn twice; m is then at most n - 1
-    #: Whether items differ in sampling weight, which is given by ``odds`` or by ``mass_above``.
+    #: Whether items are drawn by sampling weight with replacement. The weights are given by
+    #: ``odds``, or by the ranks (``mass_above`` or ``classes``).
     weighted: bool = False
     #: If the number of different drawn items varies, a function that returns its distribution over
     #: 0..m, otherwise None. The arguments are m and an array of numbers of negatives, also
@@ -64,7 +65,7 @@ class Design:
 
     @property
     def by_degree(self) -> bool:
-        """Whether the polynomials of :mod:`sampledash.spectral` can be used with this scheme."""
+        """Whether :mod:`sampledash.spectral` can decompose metrics into polynomials."""
         return self.uniform and not self.varies
 
     @property
@@ -86,7 +87,7 @@ class Design:
         return np.minimum(m, negatives) if self.distinct else np.full(negatives.shape, m)
 
     def odds(self, odds: float) -> float:
-        """Return ``odds`` if items differ in sampling weight, else 1."""
+        """Return ``odds`` if the scheme is ``weighted``, else 1."""
         return odds if self.weighted else 1.0
 
 
@@ -155,7 +156,7 @@ def usual_first() -> list[Scheme]:
 def possible(sets: Sequence[object]) -> list[Scheme]:
     """Return the names of the sampling schemes that can be used with all of these rank sets.
 
-    Without rank sets, return the uniform schemes and the schemes that draw items by weight.
+    Without rank sets, return the uniform schemes and those for which ``odds`` suffice as weights.
     """
 
     def can(design: Design) -> bool:
@@ -167,7 +168,7 @@ def possible(sets: Sequence[object]) -> list[Scheme]:
 
 
 def check_weights(scheme: Scheme, sets: Sequence[object]) -> None:
-    """Raise ValueError if a scheme draws by weight, and some of the rank sets have no weights."""
+    """Raise ValueError if a scheme is ``weighted``, but some of the rank sets have no weights."""
     if scheme in SCHEMES and SCHEMES[scheme].weighted and scheme not in possible(sets):
         advice = "rank from scores with weights, give mass_above, or take another scheme"
         lacks = f"scheme {scheme!r} needs the weights of items, which some of these ranks lack"

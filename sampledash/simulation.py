@@ -105,7 +105,7 @@ def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
 def contributions(
     metric: Metric, rows: RankCounts, counts: RankCounts, m: int, protocol: Protocol
 ) -> Contributions:
-    """Return what the relevant items ``rows`` add to the mean for 0..m sampled items above them.
+    """Return what each relevant item of ``rows`` adds to the mean with 0..m sampled items above it.
 
     If the metric is corrected, the correction is fitted to ``counts``.
     """

@@ -49,12 +49,12 @@ For the top of the list, let d be the largest degree of which the correction kee
   :math:`\sin^2(2.405 / (2 d + 1)) \, n` ranks, as for a Legendre polynomial. This is the finest
   detail at the top among the components that are mostly kept: about 4 ranks for m = 1,000,
   n = 10,000 and γ = 0.01.
-* ``blind``: the number of top ranks in which a distribution of the true rank can have no mass, and
-  still agree with the uniform distribution in *every* component up to degree d. Such a distribution
-  is the Gauss rule for sums over 1..n with ⌊d/2⌋ + 1 nodes, which is exact to degree d; ``blind``
-  is its first node. No method that uses only components up to degree d can distinguish the two
-  distributions. (Nodes are real numbers, which stand for distributions over the neighbouring
-  ranks.)
+* ``blind``: the number of top ranks to which a distribution of the true rank can give probability
+  0, and still agree with the uniform distribution in *every* component up to degree d. Such a
+  distribution is the Gauss rule for sums over 1..n with ⌊d/2⌋ + 1 nodes, which is exact to degree
+  d. ``blind`` is its first node. No method that uses only components up to degree d can distinguish
+  this distribution from the uniform one. (A node that is not a whole number stands for a
+  distribution over the neighbouring ranks.)
 
 References
 ----------
@@ -292,9 +292,10 @@ def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
 def _seen(sampling: Sampling, least: float) -> list[Floats]:
     """Return the matrix A of P(sampled rank | true rank) in bases of orthonormal polynomials.
 
-    The true ranks and the sampled ranks have one polynomial of each degree. Polynomials of small
-    singular value, up to ``least`` times the largest, are left out. Without replacement, A is then
-    diagonal; with replacement it is triangular, and the singular value is that for large n.
+    There is one polynomial of each degree over the true ranks, and one over the sampled ranks. In
+    these bases, A is diagonal without replacement, and triangular with replacement. Each degree has
+    a singular value (with replacement, the one for large n). Degrees whose singular value is up to
+    ``least`` times the largest are left out.
 
     The matrix is given in two parts, for even and for odd degrees: diagonals or triangular
     matrices. Even and odd degrees do not mix, because polynomials of even degree are symmetric
@@ -421,7 +422,7 @@ def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Float
 def _steps(sampling: Sampling) -> Floats:
     """Write P(sampled rank <= t | true rank) as a sum of orthonormal polynomials of the true rank.
 
-    Return their coefficients: a row for each t = 1..m + 1, and a column for each polynomial.
+    Return the coefficients: a row for each t = 1..m + 1, and a column for each polynomial.
     """
     m, parts = sampling.m, _seen(sampling, 1e-17)
     size = sum(part.shape[-1] for part in parts)

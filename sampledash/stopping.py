@@ -19,9 +19,10 @@ candidates in k gaps:
     \qquad (K \ge k),
 
 and T = N where K < k. For one relevant item at rank r among n candidates, E[T] is k n / r if r > k,
-otherwise n - 1. Candidates tied with a relevant item are not above it, so the metric is decided for
-every order of the ties, and the ties of undecided instances are known. The metric is exact in any
-order of scoring. In the order of a cheap proxy's scores, k candidates above are found earlier.
+otherwise n - 1. Candidates tied with a relevant item do not count as above it. So a decided metric
+is 0 in every order of the ties; if it is not decided, all candidates are scored and the ties are
+known. The metric is exact in any order of scoring. In the order of a cheap proxy's scores, k
+candidates above are found earlier.
 
 A metric without a cutoff is never decided, but its value is known up to a tolerance as soon as it
 cannot exceed the tolerance. If A candidates are above the best relevant item, AP, RR and NDCG are
@@ -147,8 +148,8 @@ def stopping_cost(
 
     Returns
     -------
-    Mean and standard deviation of this number over random orders, arrays in the shape of ``rank``.
-    Relevant items are not counted. The derivation is in :mod:`sampledash.stopping`.
+    Mean and standard deviation, over random orders, of the number of scored irrelevant candidates:
+    arrays in the shape of ``rank``. The derivation is in :mod:`sampledash.stopping`.
 
     Examples
     --------
@@ -202,7 +203,7 @@ def mean_stopping_cost(
     Returns
     -------
     The expected mean cost per instance, and its standard deviation over independent random orders.
-    For comparison, full ranking costs the mean of n - |R|, |R| the number of relevant items.
+    For comparison, full ranking scores n - |R| candidates of an instance with |R| relevant items.
 
     Examples
     --------
