@@ -21,25 +21,25 @@ def _chips() -> dict[str, tuple[str, bool]]:
 
 #: Menu label of a metric ("chip") -> metric name, and whether the metric uses the pages' cutoff k.
 CHIPS = Live(_chips)
-#: Menu entries: what the candidates are, among which a test ranks its relevant items.
+#: Menu entries: where the candidates of a test come from.
 CANDIDATES = ("Sampled negatives", "A sample of a larger corpus")
 METRIC = "Recall@k"  # default metric of pages that show a single metric
 
 
-#: Scheme that only old links to the Explore page can choose: all items above the relevant item have
-#: the same weight, ω times that of an item below. The page's other draws by popularity are from a
-#: simulated catalogue, in which items have different weights.
+#: A way to draw by popularity that only old links to the Explore page can choose: items above the
+#: relevant item have the same weight, ω times that of an item below. Without such a link, the page
+#: draws by popularity from a simulated catalogue, in which items have different weights.
 ODDS = "odds"
 #: Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
 SCHEMES = Live(
     lambda: {**{schemes.SCHEMES[x].label: x for x in schemes.usual_first()}, ODDS: "popularity"}
 )
-#: Argument of :func:`schemes.possible` on pages that simulate items and so have no rank sets.
+#: Stand-in for rank sets that pages with simulated items pass to :func:`schemes.possible`.
 CATALOGUE = (SimpleNamespace(classes=True, mass_above=None, strata=None),)
 
 
 def offered(sets: Sequence[object] = ()) -> dict[str, schemes.Scheme]:
-    """Map the label to the name of each scheme that a page with these rank sets offers."""
+    """Map the menu label of each sampling scheme that these rank sets allow to its name."""
     return {schemes.SCHEMES[name].label: name for name in schemes.possible(sets)}
 
 
@@ -47,7 +47,8 @@ def offered(sets: Sequence[object] = ()) -> dict[str, schemes.Scheme]:
 class Number:
     """A number that the user sets by a slider from ``low`` to ``high``, logarithmic by default.
 
-    A logarithmic scale has no 0. If ``low`` is 0, the scale begins at ``least``, which means 0.
+    A logarithmic scale has no 0. If ``low`` is 0, the scale begins at ``least``, which is
+    treated as 0.
     """
 
     label: str
@@ -62,7 +63,7 @@ class Number:
         return count(value) if self.kind == "count" else gamma(value)
 
 
-#: Numbers that the user sets by sliders. The keys are also the names in links to pages.
+#: Numbers that the user sets by sliders. The keys are also the parameters in links to pages.
 NUMBERS: dict[str, Number] = {
     "m": Number("m, negatives", 1, MOST),
     "n": Number("n, candidates", 2, 10**9),
@@ -77,7 +78,7 @@ NUMBERS: dict[str, Number] = {
 
 
 def stops(low: float, high: float, steps: Sequence[float] = (1, 1.5, 2, 3, 5, 7)) -> list[int]:
-    """Return the stops of a slider: both ends and, in between, integers ``step`` times 10 ** e.
+    """Return the stops of a slider: both ends, and integers ``step * 10**e`` with e = 0, 1, ...
 
     Examples
     --------
@@ -90,7 +91,7 @@ def stops(low: float, high: float, steps: Sequence[float] = (1, 1.5, 2, 3, 5, 7)
 
 
 def chip_metric(chip: str, k: int, n: int) -> Metric:
-    """Return the metric with the menu label ``chip``; TOPK gets k as a share of n candidates."""
+    """Return the metric with the menu label ``chip``; the cutoff of TOPK is about k / n."""
     name, truncated = CHIPS[chip]
     if KINDS[name].cutoff == "share":
         return metric(name, k=share_of(k, n))

@@ -1,6 +1,6 @@
 """Names of the curves in a plot, written beside the curves in their colours, without a legend.
 
-In this module, a line is a curve of the plot, and a row of text is what a name is written in.
+In this module, a "line" is always a curve of the plot. A name consists of "rows" of text.
 """
 
 import re

@@ -25,10 +25,10 @@ Key = tuple[Hashable, ...]
 
 
 class Turns:
-    """A lock that lets a single thread compute; others wait at most ``LONGEST`` seconds for it.
+    """A lock that lets one thread compute while others wait, for at most ``LONGEST`` seconds.
 
     NumPy releases Python's global interpreter lock (GIL) in each operation. Threads that compute at
-    the same time pass the GIL on at every operation, which costs four times the processor time.
+    the same time would pass the GIL on at every operation and need four times the processor time.
     """
 
     # If a thread computes for longer than this many seconds, a waiting thread starts too.
@@ -149,7 +149,7 @@ def keep_in(session: Callable[[], MutableMapping[Any, Any]]) -> None:
 
 
 def _look() -> bool:
-    """Read from the session, only because Streamlit stops an outdated run of the page on a read."""
+    """Read from the session, because on a read Streamlit stops a run of the page if outdated."""
     return "v" in _sessions[0]()
 
 

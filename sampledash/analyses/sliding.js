@@ -51,10 +51,10 @@
   window.sampledashSliders = new MutationObserver(scan);
   window.sampledashSliders.observe(document.body, { childList: true, subtree: true });
   scan();
-  // Left and right arrow keys within a group of choices change the lesson if the reader last used
-  // the pointer; if the reader last used Tab, they move within the group. PageUp and PageDown, the
-  // keys of a presenter's remote control, change the lesson, except in a text field or, after Tab,
-  // on a slider.
+  // In a group of choices, the left and right arrow keys change the lesson if the reader last used
+  // the pointer. If the reader last used Tab, the arrow keys move within the group. PageUp and
+  // PageDown, the keys of a presenter's remote control, change the lesson. They do not in a text
+  // field and, if the reader last used Tab, on a slider.
   const turns = {
     ArrowLeft: "lesson_back", ArrowRight: "lesson_next",
     PageUp: "lesson_back", PageDown: "lesson_next",

@@ -2,7 +2,7 @@
 
 A kind of metric or of correction has the same colour on every page; the colour of a system depends
 on its position in the legend. The hues are those of Okabe and Ito, which people with any colour
-vision can distinguish, made darker for white pages and lighter for dark pages, so that coloured
+vision can distinguish. They are darker on white pages and lighter on dark pages, so that coloured
 names are readable. Lines also differ in their dash patterns. The exact metric is always a dashed
 line in "ink", the colour of text. The background of pictures is transparent.
 """
@@ -39,8 +39,8 @@ _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
 # Dash pattern of all lines that show exact values, computed on all items, and of no other lines.
 EXACT_DASH = "6px,4px"
-# Line styles of pinned curves, which are the curves for earlier settings. Captions show the keys,
-# such as ┅┅, which look like the lines.
+# Line styles of pinned curves, which are the curves for earlier settings. Captions show the keys
+# of this dictionary, such as ┅┅, which look like the lines.
 PINNED: dict[str, dict[str, Any]] = json.loads(_STYLES)["pinned"]
 
 
@@ -212,7 +212,8 @@ def behind(fig: Picture, pinned: Sequence[tuple[str, Picture]]) -> Picture:
     """Return ``fig`` with the lines of ``pinned`` added in the styles of ``PINNED``.
 
     ``pinned`` holds names and pictures of earlier settings. A pinned line that almost equals a line
-    of ``fig`` is left out. The caption of a saved picture, ``meta``, explains the styles.
+    of ``fig`` is left out. ``meta`` in the layout, the caption of a saved picture, explains
+    the styles.
     """
     written = fig.as_written()
     layout, data = dict(written["layout"]), list(written["data"])

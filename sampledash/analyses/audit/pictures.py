@@ -8,13 +8,13 @@ from sampledash.analyses import memory, theme
 from sampledash.auditing.audit import Audit, audit
 from sampledash.report.numbers import span
 
-# In the example: number of lists, number of items, length of a list, training items per user.
+# Numbers in the example: lists (one per user), items, negatives in a list, interactions of a user.
 _LISTS, _ITEMS, _SIZE, _TAKEN = 500, 400, 50, 20
 
 
 @memory.once
 def example() -> Audit:
-    """Return the audit of simulated lists, drawn by popularity^0.75; 25 lists have a fault."""
+    """Return the audit of simulated lists, drawn by popularity^0.75; 25 hold the relevant item."""
     rng, rows = np.random.default_rng(1), np.arange(_LISTS)[:, None]
     # Weighted sampling without replacement: each item gets an exponential variable, whose rate is
     # the item's weight, and the items with the smallest variables are taken.
@@ -29,7 +29,7 @@ def example() -> Audit:
 
 
 def drawn(result: Audit, *, dark: bool = False) -> theme.Picture:
-    """Draw how often items were drawn, divided by the expected number of uniform draws.
+    """Plot how often items were drawn, relative to the expectation for uniform negatives.
 
     There is a bar for each tenth of the items, sorted by popularity.
     """

@@ -1,4 +1,4 @@
-"""Alternatives to sampled negatives: errors of evaluation designs that cost equally many scores.
+"""Alternatives to sampled negatives: errors of evaluation designs that need equally many scores.
 
 A design says how many instances are evaluated, and how many candidates are scored per instance.
 """
@@ -42,11 +42,11 @@ class Priced:
     by_price: Mapping[int, Designs]
 
     def error(self, budget: int) -> dict[str, float]:
-        """Map each evaluation design to the root mean squared error of the metric, over systems."""
+        """Map each evaluation design to the metric's root mean squared error over all systems."""
         return {name: _mean_root(x["rmse"]) for name, x in self.by_design(budget).items()}
 
     def by_design(self, budget: int) -> dict[str, pd.DataFrame]:
-        """Map each evaluation design that the ``budget`` allows to a table, a row per system."""
+        """Map each design that the ``budget`` allows to its table of errors, a row per system."""
         errors = self.by_price[budget].errors.dropna()
         return {str(name): rows for name, rows in errors.groupby("design", sort=False)}
 
@@ -56,9 +56,9 @@ def _mean_root(values: Any) -> float:
 
 
 def most_of(focus: Focus) -> int:
-    """Return the largest budget: a score for each negative of the instance with most negatives.
+    """Return the largest budget: the number of negatives of the instance with most negatives.
 
-    If the result at each m takes long to compute, return the page's largest m instead.
+    If the sampling scheme makes every m slow to compute, return the page's largest m instead.
     """
     if focus.result.protocol.design.by_class is not None:
         return focus.result.m_max
@@ -66,7 +66,7 @@ def most_of(focus: Focus) -> int:
 
 
 def ladder(focus: Focus, *budgets: int) -> list[int]:
-    """Return ``budgets`` and the slider's budgets up to the largest, :func:`most_of`, in order."""
+    """Return ``budgets`` and the slider's budgets up to :func:`most_of`, in increasing order."""
     return sorted({*budgets, *(int(b) for b in BUDGETS if b <= most_of(focus))})
 
 
@@ -124,7 +124,8 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
 
     A design is a way to spend the budget, the number of scores per instance and system: see
     :func:`~sampledash.comparison.designs.designs`. The table to show has formatted means over the
-    systems, and the chance of the marked pair; the other table has a row per design and system.
+    systems, and the chance that a run shows the true order of the marked pair. The table to
+    download has a row per design and system.
     """
     errors, orders = priced.by_price[budget]
     better, worse = focus.ordered(focus.pair)

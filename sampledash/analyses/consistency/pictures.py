@@ -22,7 +22,7 @@ from sampledash.report.escape import plain
 from sampledash.report.numbers import bare_points, count, in_runs, points
 from sampledash.types import Flags, Floats, Ints
 
-WIDE = 4  # largest number of metrics for which tiles have room for words, even on a phone
+WIDE = 4  # with more metrics, tiles of :func:`tile_map` are too narrow for words on a phone
 _ROW = 34  # height of one row of a dot plot, in pixels
 _BARS = 30  # number of bars of a histogram
 _PAIR_DASH = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -156,7 +156,7 @@ def curve(
 ) -> theme.Picture:
     """Draw the metric in focus over m, in one of the ``VIEWS``.
 
-    ``systems`` are the systems in the views "Values" and "Order"; "Difference" shows a pair.
+    ``systems`` are drawn in the views "Values" and "Order"; "Difference" shows the marked pair.
     """
     systems = focus.result.drawn(focus.pair) if systems is None else systems
     if view == DIFFERENCE:

@@ -15,8 +15,8 @@ from sampledash.report.html import exact_report, html_report
 from sampledash.report.numbers import count
 from sampledash.report.sentences import if_shared
 
-# The report omits the significance tests, which resample instances, if all systems together have
-# more ranks than this.
+# If all systems together have more ranks than this, the report omits the significance tests: they
+# resample the instances, which takes long.
 MOST_TESTED = 50_000
 
 

@@ -28,7 +28,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.simulation import batches
 from sampledash.types import Floats, Ints, Progress, frozen
 
-MOST_PAIRS = 10  # largest number of pairs in the tile map
+MOST_PAIRS = 10  # largest number of pairs in the map of tiles, which has a row per pair
 MOST_CURVES = 10  # largest number of systems whose curves are drawn
 MOST_SYSTEMS = 5  # largest number of systems that the tabs of the page analyse
 MOST_OVER_M = 6  # largest number of pairs for which the chance of the true order is drawn over m
@@ -156,7 +156,7 @@ class Focus:
 
     @property
     def tile_pairs(self) -> list[int]:
-        """Pairs in the tile map: the pairs of :meth:`Result.few_pairs`, and the marked pair."""
+        """Pairs in the map of tiles: the pairs of :meth:`Result.few_pairs`, and the marked pair."""
         pairs = self.result.few_pairs()
         return pairs if self.pair in pairs else [*pairs, self.pair]
 
@@ -267,9 +267,8 @@ class Focus:
     def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
         """Return values of m, and each pair's chance at each m that one run has the true order.
 
-        Each of the first ``MOST_OVER_M`` pairs adds two values of m: the m from which the pair's
-        chance is at least ``probability``, and m - 1. At an added m, pairs that did not add it have
-        NaN.
+        For each of the first ``MOST_OVER_M`` pairs, the values include the m from which the pair's
+        chance is at least ``probability``, and m - 1. Other pairs may have NaN at these two values.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
@@ -296,7 +295,7 @@ class Focus:
     def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:
         """Return how many negatives, or how many instances, each pair needs.
 
-        With this many, one run shows the pair's true order with the given ``probability``.
+        With this number, one run shows the pair's true order with the given ``probability``.
         """
         q, about, top = self.result.question, (self.metric, self.sets), self.result.m_max
         negatives = negatives_needed(*about, probability, top, progress=progress, **q.options)
@@ -304,7 +303,7 @@ class Focus:
         return negatives.merge(instances, on=["better", "worse"])
 
     def plan(self, probability: float) -> pd.DataFrame:
-        """Return for each metric and pair how many negatives or instances are :meth:`needed`."""
+        """Return the table of :meth:`needed` for each metric, as one table."""
         correction = str(self.result.question.protocol.correction)
         tables = [
             replace(self, x=x).needed(probability).assign(metric=str(metric))

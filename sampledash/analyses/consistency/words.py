@@ -117,7 +117,7 @@ def needed(value: int) -> str:
 
 
 def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:
-    """Return a sentence on the m at which the marked pair's order changes, by metric number ``x``.
+    """Return a sentence on the m at which the marked pair's order by metric number ``x`` changes.
 
     ``name`` formats the names of the systems.
     """

@@ -55,7 +55,7 @@ def vector(
 ) -> theme.Picture:
     """Draw the vector of each correction: the corrected value of each sampled rank.
 
-    At most 400 ranks are drawn, with dots at the first ``_DOTS`` values of ``focus``.
+    At most 400 ranks are drawn. Dots mark the first ``_DOTS`` values of the correction ``focus``.
     """
     plain = (values for values in vectors.values() if len(np.unique(values)) == 2)
     falls = [place + 1 for values in plain for place in np.flatnonzero(np.diff(values)).tolist()]
@@ -67,8 +67,8 @@ def vector(
         data.append(theme.curve(*theme.steps(shown, y), line, str(recipe)))
     dots = {"size": 5, "color": line["color"]}
     data.append(theme.dots(shown[:_DOTS], y[:_DOTS], dots, hoverinfo="skip"))
-    # The y axis fits the vector in focus. Its line would look flat if the axis fitted the other
-    # corrections' vectors, whose values can be huge.
+    # The y axis fits the values of the correction in focus. If the axis fitted the values of all
+    # corrections, which can be huge, the line of the correction in focus would look flat.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
     # The end of the x axis is rounded up, so that the axis does not change with every m.
@@ -88,14 +88,14 @@ def risks(
 ) -> theme.Picture:
     """Draw the root mean squared error of each correction as a bar, whose opaque part is the bias.
 
-    ``errors`` holds squared bias and variance for one instance. The bar is for a mean over so many
-    ``instances``, which divides the variance by their number.
+    ``errors`` holds squared bias and variance for one instance. The bar shows the error of a mean
+    over ``instances``, whose variance is smaller by this factor.
     """
     rows = list(errors)
     bias2, variance = 1e4 * np.array(list(errors.values())).T
     variance = variance / instances
     bias, error = np.sqrt(bias2), np.sqrt(bias2 + variance)
-    # The axis ends here. The bar of a huge error is cut off, so that the other bars stay visible.
+    # The axis ends at ``end``: the bar of a huge error is cut off, so that the others stay visible.
     end = max(min(float(error.max()), 2 * float(bias.max()) + 1e-5), 1e-5)
     colors = [theme.correction_line(x.name, dark)["color"] for x in rows]
     beside = {"xanchor": "left", "yanchor": "bottom", "yshift": 7}
@@ -132,7 +132,8 @@ def tradeoff(
 ) -> theme.Picture:
     """Draw bias (solid) and standard deviation (dotted) of a mean corrected metric.
 
-    The x axis is γ, m, n or the number of instances |D|.
+    The x axis is m, n, the number of instances |D|, or γ, the weight of the variance in the
+    bias-variance correction.
 
     Section 5.5 of Krichene & Rendle discusses this trade-off. ``x`` must increase, even for γ,
     whose axis runs from large to small. ``marks`` maps the text of each vertical line to its x.
@@ -187,11 +188,11 @@ def tradeoff(
 def spectrum(
     title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
 ) -> theme.Picture:
-    """Draw the share of each component of a metric that a correction recovers from samples.
+    """Draw how much of each component of a metric a correction recovers from samples.
 
-    A metric is a sum of components, polynomials of the rank of degrees 1..most
-    (:mod:`sampledash.spectral`). Each entry of ``series`` is a line to draw: a label that names a γ
-    or an m, and the recovered shares by degree.
+    A metric is a sum of components, which are polynomials of the rank of degrees 1..most
+    (:mod:`sampledash.spectral`). Each entry of ``series`` is a line to draw: its label, such as
+    "m = 100", and the recovered shares (0 to 1) by degree.
     """
     data = []
     for (name, shares), line in zip(series, theme.family_lines(len(series), dark), strict=True):
@@ -217,10 +218,10 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 
 
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
-    """Return the lower and the upper end of a y axis for all curves, which cuts off huge values.
+    """Return the ends of a y axis that shows all curves, except for huge values.
 
-    The axis reaches up to 1.25 times ``about`` or, if larger, 1.25 times the first curve's largest
-    absolute value.
+    The ends are between -limit and limit, where the limit is 1.25 times ``about`` or, if larger,
+    1.25 times the first curve's largest absolute value.
     """
 
     # Round up to 1, 2 or 5 times a power of ten, so that the axis seldom changes with a setting.

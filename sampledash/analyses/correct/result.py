@@ -50,8 +50,8 @@ OFFERED: dict[str, tuple[Any, Any]] = {
 }
 DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
 
-# Values of γ, m, n and |D| (number of instances) in the curves of :func:`tradeoffs`, and values of
-# γ and m in the lines of :func:`spectrum`.
+# Values of γ (weight of the variance), m, n and |D| (number of instances) in the curves of
+# :func:`tradeoffs`, and values of γ and m in the lines of :func:`spectrum`.
 GAMMAS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)
 MS = (10, 20, 50, 100, 200, 500, 1_000)
 NS = (100, 1_000, 10_000, 100_000, 10**6, 10**7, 10**8, 10**9)
@@ -90,8 +90,8 @@ def _named(name: str, n: int) -> Floats | None:
 def stretched(sets: list[RankSet], n: int) -> Floats:
     """Return the histogram of all ranks in ``sets``, rescaled to n candidates: shape (n,).
 
-    In a list of ``size`` candidates, a rank stands for the interval from (rank - 1) / size to
-    rank / size, where the list is the interval from 0 to 1.
+    The interval from 0 to 1 stands for a whole list. In a list of ``size`` candidates, a rank is
+    spread evenly over the part from (rank - 1) / size to rank / size.
     """
     first = np.concatenate([(x.ranks - 1) / x.n for x in sets])
     size = np.concatenate([x.n for x in sets])
@@ -143,7 +143,7 @@ class Question:
         return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[1:]
 
     def weighed(self, weight: float) -> Question:
-        """Return a copy of these settings with γ = ``weight``."""
+        """Return a copy of these settings with ``weight`` as γ of the bias-variance correction."""
 
         def other(recipe: Correction) -> Correction:
             return recipe if recipe.gamma is None else replace(recipe, gamma=weight)
@@ -172,7 +172,7 @@ def check(
 ) -> Question:
     """Check the settings and return them as a :class:`Question`; raise ValueError if invalid.
 
-    ``k`` is the cutoff of metrics that have one, and ``weight`` is γ.
+    ``k`` is the cutoff of metrics that have one; ``weight`` is γ of the bias-variance correction.
     ``chosen`` are settings of ``OFFERED``; ``custom(n)`` returns the user's weights of the ranks.
     """
     metric = choices.chip_metric(chosen["metric"], k, sampling.n)
@@ -203,7 +203,7 @@ def check(
 class Tradeoff(NamedTuple):
     """Curves of bias and standard deviation of a mean corrected metric, as shares (0 to 1).
 
-    The curves are over γ, m, n or the number of instances |D|.
+    The curves are over γ (the weight of the variance), m, n or the number of instances |D|.
     """
 
     recipe: Correction
@@ -213,7 +213,7 @@ class Tradeoff(NamedTuple):
 
 
 def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tradeoff]]]:
-    """Return curves over γ, over m, over n, and over the number of instances |D|.
+    """Return bias and standard deviation over γ, over m, over n, and over |D|, the instances.
 
     The result maps the symbol of an x axis to the values of x and to :class:`Tradeoff` curves.
     """
@@ -239,7 +239,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
     for point in sorted(points, key=str):
         try:
             risks[point] = fitted(q.metric, *point, q.prior)[1:]
-        except ValueError:  # a sampled rank cannot occur with this prior: leave a gap in the curve
+        except ValueError:  # with this prior, a sampled rank is impossible: leave a gap
             risks[point] = np.nan, np.nan
         report(len(risks) / len(points))
 

@@ -27,7 +27,7 @@ def _power(value: float) -> str:
 
 
 def root(square: float) -> str:
-    """Format the square root of a squared bias or a variance; both are squares of percentages."""
+    """Format the square root of a squared bias or of a variance, given in squared percent."""
     value = float(np.sqrt(square))
     if value >= 1000:
         return _power(value)
@@ -43,7 +43,7 @@ def risks(errors: Mapping[Correction, tuple[float, float]], instances: int) -> s
 
 
 def vector_note(fit: Fit) -> str:
-    """Return sentences on how to use the vector of corrected values, and on how much these vary."""
+    """Return sentences on how to use the vector, and on how its values vary with the rank."""
     values, smallest = fit.values, float(fit.values.min())
     steps = np.diff(values)
     moves = np.sign(steps[np.abs(steps) > 1e-12 * np.abs(values).max()])

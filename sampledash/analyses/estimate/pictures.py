@@ -80,7 +80,8 @@ def ranks_below(
 def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> theme.Picture:
     """Draw bias, standard deviation and root mean squared error of a corrected mean over γ.
 
-    ``table`` has a row per γ, first the suggested γ, 1/|D|, where |D| is the number of instances.
+    γ is the weight of the variance in the bias-variance correction. ``table`` has a row per γ; the
+    first row is for the suggested γ, one divided by the number of instances |D|.
     """
     c = theme.look(dark)
     suggested, best = table["gamma"].iloc[[0, int(table["mse"].argmin())]].tolist()

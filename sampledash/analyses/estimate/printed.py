@@ -92,7 +92,8 @@ class TableQuestion(NamedTuple):
         key = ("table", self.metric, repr(row), shape, s, self.instances)
         make_or_none = partial(allowed.unless_contradicted, shape, make)
         span = memory.cached(key, make_or_none, shared=False)
-        # With few instances, the range for a shape can exceed the range for any shape: cut it.
+        # With few instances, the range under the assumption ``shape`` can exceed the range without
+        # an assumption: cut it.
         return span if shape is None or span is None else narrowed(span, self.span(i, i, None))
 
     def point(self, i: int) -> TableEstimate:

@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 TOGETHER = "side by side"
 FALLING: Shape = "non-increasing"
-MOST_CANDIDATES = 10**6  # largest number of candidates for a picture over the true rank
+MOST_CANDIDATES = 10**6  # largest number of candidates for a picture whose x axis is the rank
 DATA = "movielens-xyz"
 _ROUNDING = 1e-9  # tolerance for rounding errors when values are compared with ends of ranges
 
@@ -153,11 +153,12 @@ class Question:
             return None
         key = shape, ranks, other
         span = self.cached(key, lambda: allowed.unless_contradicted(shape, make))
-        # With few ranks, the range computed for a shape can exceed the range for any shape: cut it.
+        # With few ranks, the range under the assumption ``shape`` can exceed the range without an
+        # assumption: cut it.
         return span if shape is None or span is None else narrowed(span, self.span(i, j, None))
 
     def gammas(self, ranks: SampledRankSet) -> pd.DataFrame:
-        """Return a table of bias and variance of the mean corrected metric, a row for each γ."""
+        """Return bias and variance of the metric with bias-variance corrections, a row per γ."""
         of = self.metric, ranks.outcomes.samplings[-1], ranks.n_instances
         return self.cached(("gammas", ranks), lambda: gamma_table(*of, laws.fitted(ranks, SHAPED)))
 
@@ -264,7 +265,10 @@ def compute(
 def _allowed_method(
     q: Question, rows: Sequence[Row], *, contradicted: bool
 ) -> tuple[str, words.Reason]:
-    """Return ``q.method``, or an estimator that assumes less if samples rule it out, and why."""
+    """Return the estimator to use, and the reason if it is not ``q.method``.
+
+    If ``q.method`` is not valid for the samples, the result is an estimator that assumes less.
+    """
     method, order = q.method, plainer()
     plainest = order[-1]
     why: words.Reason = "range"

@@ -1,6 +1,7 @@
-"""Sentences for the reviewer of a paper: which systems its tables of sampled metrics put in order.
+"""Sentences for a reviewer: which pairs of systems a paper's tables of sampled metrics decide.
 
-Other sentences say which further numbers in these tables would put more systems in order.
+Other sentences say which further numbers in the tables would decide more pairs. To decide a pair is
+to prove which system is better on all items.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,14 +23,14 @@ from sampledash.types import Progress
 
 say = Sentences(Path(__file__).with_suffix(".jinja"))
 _MORE_DIGITS = (1, 2)  # numbers of additional decimals that a table could print
-_CUTOFFS = (1, 2, 3, 5, 10, 20, 50)  # cutoffs of additional recalls that a table could print
-_DECIMALS = 4  # decimals of these recalls
+_CUTOFFS = (1, 2, 3, 5, 10, 20, 50)  # cutoffs k at which a table could also print Recall@k
+_DECIMALS = 4  # decimals of these additional recalls
 _MORE = 1.5  # a larger m is tried if it is more than this many times the m of the printed table
 _MOST_M = 2_000  # largest m that is tried, because a range at a larger m takes over a second
 
 
 class Larger(NamedTuple):
-    """A table that prints more than the paper's: label, additional decimals and recalls, and m."""
+    """A table with more numbers than a paper's: label, additional decimals and recalls, and m."""
 
     label: str
     digits: int
@@ -82,8 +83,8 @@ def standings(results: Sequence[Result[TableQuestion]]) -> pd.DataFrame:
     """Return for each printed table how many pairs of systems it decides.
 
     A table decides a pair if it proves which system has the better exact metric. The column
-    ``open`` names a pair that is undecided even if no rank is rarer than the next worse rank; it is
-    empty if there is no such pair.
+    ``open`` names a pair that stays undecided even under the assumption that no rank is rarer than
+    the next worse rank. It is empty if there is no such pair.
     """
     rows = []
     for result in results:

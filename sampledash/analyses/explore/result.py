@@ -71,7 +71,7 @@ class Result:
     def drawn(self, metric: Metric) -> list[Any]:
         """Return the ranks of the picture, and a metric's curves at these ranks.
 
-        This method inserts the chosen rank, because the cached curves must not depend on the rank.
+        The cached curves do not depend on the chosen rank, so the chosen rank is inserted here.
         """
         q, place = self.question, self.question.metrics.index(metric)
         parts = [q.ranks, *(part[place] for part in self.curves)]
@@ -140,9 +140,10 @@ def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
 
 
 def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict[int, float]]:
-    """Map m to the expected sampled metric ``q.focus`` at ``q.ranks``, and m to that at ``q.rank``.
+    """Return two dictionaries that map m to the expected sampled metric ``q.focus``.
 
-    The values of m are those of ``sizes`` below n - 1, and n - 1 (all negatives) up to ``MOST``.
+    The first holds the metric at all ``q.ranks``, the second at the chosen rank. The values of m
+    are those of ``sizes`` below n - 1, and n - 1 (all negatives) if it is at most ``MOST``.
     """
     s, metric = q.sampling, q.focus
     both = np.append(q.ranks, q.rank)
@@ -162,7 +163,7 @@ def sampled_ranks(sampling: Drawing, rank: int, seed: int, draws: int) -> Ints:
 
 
 def negatives(sampling: Sampling, rank: int, sampled_rank: int, seed: int, draw: int) -> Ints:
-    """Return random true ranks of the negatives in a draw that gave this sampled rank.
+    """Return true ranks of negatives, drawn at random given the sampled rank.
 
     In every scheme, the negatives above the relevant item are a uniform sample of the items above,
     and the other negatives are a uniform sample of the items below. With replacement, an item may

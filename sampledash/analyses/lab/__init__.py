@@ -1,1 +1,1 @@
-"""The Lab page: it trains the recommenders of the papers on interactions and ranks test items."""
+"""The Lab page: it trains recommenders on interactions and lets them rank the test items."""

@@ -1,4 +1,4 @@
-"""Pictures of the Lab: a hyperparameter sweep, and Steck's example of two kinds of movies."""
+"""Pictures of the Lab: a hyperparameter sweep, and an example of Steck with two kinds of movies."""
 
 from __future__ import annotations
 
@@ -112,8 +112,9 @@ def designs(table: pd.DataFrame, metric: str, *, dark: bool) -> theme.Picture:
 
 
 def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
-    """Draw TOPK over k, a share of the list, in two panels: all k, and k up to ``TOP``.
+    """Draw TOPK over k in two panels: all k, and k up to ``TOP``.
 
+    TOPK is the share of relevant items in the first k of the list; k is itself a share of the list.
     ``table`` is the result of ``result.top_shares``; of two curves, the second is dashed.
     """
     panels = []

@@ -27,7 +27,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.schemes import SCHEMES, possible
 from sampledash.types import Progress
 
-#: Menu entry -> text of a recommender with the papers' hyperparameters, which the user can edit.
+#: Menu entry -> description of a recommender and its hyperparameters, which the user can edit.
 OFFERED = {
     **{f"{x}: {y.split()[0]}": str(parse_recommender(y)) for x, y in OF_THE_PAPERS.items()},
     "EASE": str(recommender("EASE")),
@@ -36,21 +36,22 @@ OFFERED = {
 }
 #: Menu entries that are chosen until the user changes the choice: X, Y and Z.
 FIRST = list(OFFERED)[:3]
-#: Menu entry of a split -> rule of the split.
+#: Menu entry -> rule that splits the interactions into training and test items.
 SPLITS = {
     "last": "last 1",
     "random": "random 1 seed=0",
     "last 5 halved": "last 5 halved seed=0",
     "last 10 %": "latest 10%",
 }
-#: Menu entry -> suffix of the split's rule: whether training items belong to the candidates.
+#: Menu entry -> suffix of such a rule: whether training items belong to the candidates.
 SEEN = {"left out": "", "kept in": " seen=kept"}
-#: Hyperparameter of AllRank-Regression that a sweep varies, as on the page -> name in the package.
+#: Hyperparameter of AllRank-Regression that a sweep varies: name on the page -> name in the code.
 SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
 #: Share of the list that Steck's Figure 3 enlarges, and cutoffs of TOPK as shares of the list.
 TOP = 0.02
 SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
-# Above this number of pairs of a relevant item and an item, marks would take more than 64 MiB.
+# Largest number of pairs of a relevant item and another item for which two bits are stored per pair
+# (:mod:`sampledash.lab.marks`). The bits take 64 MiB.
 _MOST_MARKED = 2**28
 # A call of Job.advance works for ``_STEP`` seconds, after waiting for at most ``_PATIENCE`` seconds
 # until an earlier call ends.
@@ -65,7 +66,9 @@ class Wanted(NamedTuple):
 
 
 def wanted(chip: str, text: str) -> Wanted:
-    """Return the recommender ``text``, named after ``chip`` and the changed hyperparameters.
+    """Return the recommender that ``text`` describes, with a name for its system.
+
+    The name is the start of the menu entry ``chip`` and the hyperparameters that the user changed.
 
     Examples
     --------
@@ -86,7 +89,11 @@ def wanted(chip: str, text: str) -> Wanted:
 
 
 def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
-    """Return a table of ATOP, Recall@k and RMSE for each value of the hyperparameter ``knob``."""
+    """Return a table of ATOP, Recall@k and RMSE for each value of the hyperparameter ``knob``.
+
+    ATOP is the area under the curve of TOPK over k; TOPK is the share of relevant items in the
+    first k of the list.
+    """
     rows = [
         (point.value, mean("ATOP", point.ranks), mean(f"Recall@{k}", point.ranks), point.rmse)
         for point in points
@@ -115,7 +122,7 @@ def by_design(verdict: Result, x: int, sets: Sequence[RankSet], progress: Progre
     """Return metric number ``x`` on all items, and its expectation with each sampling scheme.
 
     A row is a scheme, a column a system. Schemes in which items differ in sampling weight are left
-    out unless all ``sets``, the rank sets of ``verdict``, know the popularity of the candidates.
+    out unless all ``sets``, the rank sets of ``verdict``, hold the popularity of the candidates.
     """
     weighed, metrics = all(ranks.classes is not None for ranks in sets), verdict.metrics
     names = [name for name in possible(sets) if SCHEMES[name].uniform or weighed]
@@ -133,14 +140,20 @@ def by_design(verdict: Result, x: int, sets: Sequence[RankSet], progress: Progre
 
 
 class Trained(NamedTuple):
-    """The rank set of a trained recommender, and the marks of its relevant items, if they fit."""
+    """The ranks of a trained recommender, and its marks, which can be None.
+
+    Marks are bits that say which items are above a relevant item, and which are tied with it.
+    """
 
     ranks: RankSet
     marks: Bits | None
 
 
 def together(trained: Sequence[Trained]) -> tuple[RankSet, ...]:
-    """Return the rank sets of recommenders of the same setup, with overlaps if all have marks."""
+    """Return the rank sets of recommenders of the same setup, with overlaps if all have marks.
+
+    An overlap is the number of items that two recommenders both rank above a relevant item.
+    """
     sets = tuple(x.ranks for x in trained)
     marks = [x.marks for x in trained if x.marks is not None]
     if len(marks) < len(sets):
@@ -177,7 +190,8 @@ class Setup:
     def _trained(self, wanted: Wanted) -> Part[Trained]:
         marks, test = list[Bits](), self.parts.test.matrix
         options: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
-        # Sampling weights and overlaps are possible only if each user has a single relevant item.
+        # Sampling weights and marks (see ``Trained``) are possible only if each user has a single
+        # relevant item.
         if np.max(np.diff(test.indptr)) == 1:
             options["weights"] = "popularity"
             options["marks"] = marks if test.nnz * test.shape[1] <= _MOST_MARKED else None
@@ -190,7 +204,7 @@ class Setup:
         return Task(f"Sweep of {knob}", self.key(knob), sweep(self.parts, SWEEPS[knob], **options))
 
 
-#: Results of a session by key: those of a recommender, or the points of a sweep.
+#: Results of the user's session by key: a trained recommender, or the points of a sweep.
 Made = dict[Hashable, Any]
 
 

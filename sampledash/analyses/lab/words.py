@@ -43,7 +43,11 @@ def knobs(text: str) -> str:
 
 
 def swept(knob: str, table: pd.DataFrame) -> str:
-    """Return a sentence on the values of ``knob`` with highest ATOP and with lowest RMSE."""
+    """Return a sentence on the values of ``knob`` with highest ATOP and with lowest RMSE.
+
+    ATOP is the area under the curve of TOPK over k; TOPK is the share of relevant items in the
+    first k of the list.
+    """
     by_rank = table.iloc[int(table["ATOP"].argmax())]
     by_error = table.iloc[int(table["RMSE"].argmin())]
     return say.swept(knob, by_rank, by_error)
@@ -52,8 +56,8 @@ def swept(knob: str, table: pd.DataFrame) -> str:
 def designs(table: pd.DataFrame, metric: str, m: int) -> str:
     """Return sentences that compare the sampling schemes.
 
-    They say how many schemes order the systems as all items do, and how much the metric changes
-    with the schemes in which the number of different negatives varies.
+    They say how many schemes keep the order of the systems on all items, and how much the metric
+    changes with the schemes in which the number of different negatives varies.
     """
     order, *orders = (ranking(list(map(str, table)), row) for row in table.to_numpy())
     usual = SCHEMES[DEFAULT_SCHEME]

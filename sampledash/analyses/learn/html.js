@@ -8,13 +8,13 @@ const present = document.querySelector("#present");
 const ways = { ArrowLeft: "lesson_back", ArrowRight: "lesson_next" };
 const button = (way) => document.querySelector(`.st-key-${way} button`);
 const at = () => Math.max(0, links.findIndex(({ hash }) => hash === location.hash));
-// Returns the place of the chosen look, the first if there is no choice.
+// Returns the index of the chosen metric or picture (of LOOKS in lesson.py), 0 if none is chosen.
 const look = (lesson) => Math.max(0, [...lesson.querySelectorAll(".looks button")]
   .findIndex((choice) => choice.getAttribute("aria-pressed") === "true"));
 const press = (group, place) =>
   [...group.children].forEach((choice, i) => choice.setAttribute("aria-pressed", i === place));
 const only = (parts, place) => parts.forEach((part, i) => { part.hidden = i !== place; });
-// Returns ``old`` with what Python's ``changes`` wrote: objects hold changes by key or by place.
+// Returns ``old`` with a change from ``changes`` in html.py, which is given by key or by index.
 const changed = (old, change) => {
   if (!change || !old || typeof change !== "object" || Array.isArray(change)) return change;
   const copy = Array.isArray(old) ? [...old] : { ...old };
@@ -24,14 +24,14 @@ const changed = (old, change) => {
 const draw = () => {
   const lesson = lessons[at()], graph = lesson.querySelector(".graph");
   const answered = lesson.classList.contains("answered");
-  const large = body.matches(".projected") && innerWidth > 640;  // a phone has no room for it
+  const large = body.matches(".projected") && innerWidth > 640;  // a phone is too narrow
   const source = lesson.querySelectorAll("script")[answered ? 1 + look(lesson) : 0];
   const variants = JSON.parse(source.textContent);
   let figure = variants.light;
   if (night.matches) figure = changed(figure, variants.dark);
   if (large) figure = changed(figure, variants.large);
   const { data, layout, frames = [] } = figure, [slider] = layout.sliders ?? [];
-  // A picture that is drawn anew, larger or in other colours, stays at its step.
+  // If a picture is drawn again, larger or in other colours, its slider stays at the same step.
   const frame = graph.source === source && frames[graph.layout.sliders?.[0].active];
   if (frame) {
     frame.traces.forEach((trace, i) => { data[trace] = { ...data[trace], ...frame.data[i] }; });
@@ -39,7 +39,7 @@ const draw = () => {
     slider.active = frames.indexOf(frame);
   }
   graph.source = source;
-  if (large) {  // the picture fills the window; its title stays near its top
+  if (large) {  // the picture fills the window; the title stays near the top
     graph.style.height = 0;
     const least = layout.height, rest = body.offsetHeight;
     layout.height = Math.max(0.7 * least, innerHeight - rest);
@@ -63,7 +63,7 @@ const show = () => {
   document.title = lessons[now].querySelector("h2 .asks").textContent;
   draw();
 };
-// Calls ``does`` with the place of a button of the group once the button is pressed.
+// Calls ``does`` with the index of a button in the group whenever the button is pressed.
 const choosing = (group, does) => [...group?.children ?? []].forEach((choice, i) => {
   choice.addEventListener("click", () => { press(group, i); does(i); });
 });
@@ -92,7 +92,7 @@ present.addEventListener("click", () => {
 addEventListener("hashchange", show);
 addEventListener("resize", () => { if (body.matches(".projected")) draw(); });
 night.addEventListener("change", draw);
-// A slider keeps its arrow keys: sliding.js does not pass them on.
+// Arrow keys on a slider do not reach this listener: sliding.js handles them.
 addEventListener("keydown", (event) => {
   const { altKey, ctrlKey, metaKey, shiftKey, key } = event;
   const presents = body.matches(".projected");

@@ -42,8 +42,8 @@ def page(progress: Progress) -> str:
 def picture(number: int, look: str, revealed: bool) -> str:
     """Return a lesson's picture as JSON with the keys "light", "dark" and "large".
 
-    "light" is the whole picture. "dark" and "large" hold only what differs from it, for a dark page
-    and for a projector.
+    "light" is the whole picture. "dark" (for a dark page) and "large" (for a projector) hold only
+    what differs from "light".
     """
 
     def written(fig: Any) -> Any:

@@ -11,8 +11,8 @@ answer. The module defines
 
 ``numbers(variant)``, ``picture(variant, revealed, dark)``
     ``numbers`` returns a dictionary of numbers and texts for the placeholders (a tuple stands for
-    several lines); a constant of the module, such as ``RANK``, needs no entry to be ``$rank`` in
-    the text. ``picture`` returns the Plotly figure before or after the answer is
+    several lines). Constants of the module are placeholders without an entry: ``$rank`` stands for
+    ``RANK``. ``picture`` returns the Plotly figure before or after the answer is
     ``revealed``. ``variant`` is one of ``LOOKS``, or "" if the module has no ``LOOKS``.
 ``LOOKS``, ``OFFER``
     Both optional. ``LOOKS`` lists metrics or pictures that the user can choose once the answer is
@@ -174,8 +174,8 @@ _BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")
 def ahead(number: int) -> Future[object]:
     """Compute in another thread what the user of lesson ``number`` will need soon.
 
-    These are the picture with the answer, and the texts of the next lesson. Return the future of
-    the picture.
+    The user will need the picture with the answer, and the texts of the next lesson. Return the
+    future of the picture.
     """
     picture = course()[number - 1].picture
     drawn: Future[object] = _BESIDE.submit(picture, looks(number)[0], True, False)

@@ -26,8 +26,7 @@ from sampledash.report.escape import plain
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99
-# Largest ``times`` in :func:`missing`: the best-ranked item is observed at most this many times as
-# often as the worst-ranked item.
+# Largest value on the x axis of :func:`missing`, a ratio of probabilities.
 MOST_TIMES = 20
 TOY = "paper-abc"
 _METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))
@@ -102,9 +101,10 @@ def panels(item: str, dark: bool) -> list[Panel]:
 
 
 def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
-    """Draw TOPK and ATOP of all relevant items and of the observed items, each in a panel.
+    """Draw TOPK and ATOP in a panel each: of all relevant items, and of the observed items only.
 
-    The x axis says how many times as often the best-ranked item is observed as the worst-ranked.
+    The x axis is the probability that the best-ranked item is observed, divided by the probability
+    for the worst-ranked item. A dot marks the x value ``times``.
     """
     panels = []
     for row, measure in enumerate(table["measure"].unique()):

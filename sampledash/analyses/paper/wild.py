@@ -109,9 +109,9 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
     ``k``, ``cells``, ``pairs``
         The cutoff, the number of systems, and the number of pairs of systems.
     ``inside_low``, ``decided_low``, ``right_low``
-        For the ranges from ``low`` to ``high``: the number of systems whose metric is in its range,
-        of pairs with disjoint ranges, and of these pairs, those whose metrics have the same order.
-        Likewise for other ranges.
+        For the ranges from ``low`` to ``high``: how many systems have their metric in their range,
+        how many pairs have disjoint ranges, and for how many of these pairs the ranges have the
+        order of the metrics. Likewise for other ranges.
     ``off_estimate``, ``order_estimate``
         For the prediction ``estimate``: the mean error, and the share of pairs whose predictions
         have the same order as their metrics. Likewise for other predictions.

@@ -61,7 +61,7 @@ def numbers(variant: str) -> Numbers:
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw each system's exact metric; with the answer ``revealed``, also the range from one run.
 
-    One run's sampled ranks allow every value of the exact metric in this range.
+    The range holds all exact values that the sampled ranks of one run allow.
     """
     _, names, exact, *_ = movielens()
     if not revealed:
