@@ -1,4 +1,4 @@
-"""Turn every format into a common form: a frame with one row per rank, indexed by record number.
+"""Turn every format into a common form: a data frame with one row per rank.
 
 Files hold ranks in one of two forms: one row per rank (long), or one column per system (wide).
 """
@@ -85,7 +85,7 @@ class Ranks:
         return replace(self, frame=pd.DataFrame(table, index=self.frame.index, copy=False))
 
     def only(self, keep: Flags) -> Ranks:
-        """Return the rows where ``keep`` is true; constant columns remain views of one value."""
+        """Return the rows where ``keep`` is true; constant columns stay stored as one value."""
         frame, size = self.frame, int(np.count_nonzero(keep))
         table = {
             role: column.array[keep]
