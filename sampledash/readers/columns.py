@@ -89,14 +89,14 @@ class Layout:
         return rank is not None and bare(self.headers[rank]) == bare(SAMPLED)
 
     def place(self, record: int, column: int | None = None) -> str:
-        """Return the place of a cell for messages: ``ranks.csv, line 7, column 'rank'``."""
+        """Return where a cell is, for messages: ``ranks.csv, line 7, column 'rank'``."""
         header = "" if column is None else repr(self.headers[column])
         if self.kind == TYPED_RANKS:
             return f"{self.name}, system {header}, value {record + 1}"
         return f"{self.name}, {self.line(record)}{f', column {header}' if header else ''}"
 
     def line(self, record: int) -> str:
-        """Return the place of a record: ``line 7``, or ``row 3`` if the file is not text."""
+        """Return where a record is, for messages: ``line 7``, or ``row 3`` if the file is not text."""
         if self.data is None:
             return f"row {record + 1}"
         # The fast parser stores no line numbers. Lines are counted only when a message needs them.

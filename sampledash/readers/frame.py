@@ -194,7 +194,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
 
 
 def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
-    """Return each row's repetition, such as "fold 2, seed 1"; None if there is only one."""
+    """Return each row's repetition, such as "fold 2, seed 1"; None if all rows have the same."""
     joint: pd.Categorical | None = None
     for i, role in enumerate(source.roles):
         if role != "repetition":
