@@ -96,7 +96,7 @@ class Layout:
         return f"{self.name}, {self.line(record)}{f', column {header}' if header else ''}"
 
     def line(self, record: int) -> str:
-        """Return where a record is, for messages: ``line 7``, or ``row 3`` if the file is not text."""
+        """Return where a record is, such as ``line 7``, or ``row 3`` if the file is not text."""
         if self.data is None:
             return f"row {record + 1}"
         # The fast parser stores no line numbers. Lines are counted only when a message needs them.
