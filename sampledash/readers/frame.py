@@ -52,7 +52,7 @@ class Ranks:
     ``frame`` has one row per rank. The index of a row is the number of its record in the file.
     Columns are named by role: ``system``, ``rank``, and other roles of the file. Systems, instances
     and repetitions are categories; for wide files without instance labels, instances are numbered.
-    For a wide file, ``column`` is the index of the column of the file that holds the rank.
+    For a wide file, ``column`` is the index of the file's column that a rank comes from.
     """
 
     source: Layout
