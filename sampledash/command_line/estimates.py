@@ -100,7 +100,7 @@ def _tested(args: argparse.Namespace) -> int | None:
 
 
 def _ends(row: asked.Row) -> tuple[float, ...]:
-    """Return the ends of a metric's range, without and with an assumption.
+    """Return both ends of a metric's range without an assumption, then both with it.
 
     The assumption is that no rank is more frequent than a better rank. If the data contradict this,
     the ends with the assumption are NaN.

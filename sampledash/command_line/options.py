@@ -35,7 +35,7 @@ def number(text: str, *, whole: bool = True) -> float:
 
 
 class Command(NamedTuple):
-    """A command: the module that has a function with the command's name, and keys of its options.
+    """A command: the module with its function of the same name, and the keys of its options.
 
     For each key, :data:`TEXTS` has the help, and :data:`OPTIONS` the other arguments for argparse.
     """
@@ -142,9 +142,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def refuse_unused(args: argparse.Namespace, where: str, options: Sequence[str] = READING) -> None:
-    """Raise a ValueError if one of the ``options`` is set.
+    """Raise a ValueError if one of the ``options`` is set, because the input does not use them.
 
-    ``where`` says in the message for which input these options are not used.
+    ``where`` names the input in the error message.
     """
     usual = vars(parser().parse_args([args.command, "-"]))
     if given := [name for name in options if getattr(args, name) != usual[name]]:

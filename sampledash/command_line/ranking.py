@@ -85,10 +85,10 @@ def _ranked(source: str, args: argparse.Namespace, progress: Progress) -> Answer
 def _weights(
     name: str, table: queries.Table, seen: queries.Table, negatives: str
 ) -> dict[str, float]:
-    """Return the sampling weight of each item.
+    """Return the sampling weight of each item for ``negatives`` such as ``popularity^0.75``.
 
-    The weight comes from the column ``weight`` of the scores, ``table``. Without ``table``, the
-    weight is how often the item is ``seen``.
+    A power such as 0.75 is taken of the column ``weight`` of ``table``, the table of scores, or,
+    without ``table``, of the number of rows of ``seen`` with this item.
     """
     if table is not None:
         with warehouse.one_sentence(name):
@@ -108,7 +108,7 @@ def _weights(
 
 
 def _by_weight(name: str, every: queries.Table, weights: Mapping[str, float]) -> list[RankSet]:
-    """Return a rank set for each system, with its negatives counted by class of sampling weight."""
+    """Return a rank set for each system, with its negatives counted by sampling weight."""
     with warehouse.one_sentence(name):
         items = every.select("item").distinct().to_pyarrow().to_pandas()
     first, parts, weight = parts_of([weights[str(item)] for item in items["item"]])
@@ -141,7 +141,7 @@ def _by_stratum(name: str, every: queries.Table, negatives: str) -> list[RankSet
 
 
 def _overlapping(name: str, every: queries.Table, sets: list[RankSet]) -> list[RankSet]:
-    """Return the rank sets with the overlaps of each pair of systems."""
+    """Add overlaps to the rank sets: how many items two systems rank above the relevant item."""
     with warehouse.one_sentence(name):
         table = queries.overlaps(every).to_pyarrow().to_pandas()
     overlaps = [
@@ -159,11 +159,11 @@ def _overlapping(name: str, every: queries.Table, sets: list[RankSet]) -> list[R
 def _grouped(
     name: str, every: queries.Table, groups: pd.DataFrame, last: Mapping[str, ArrayLike]
 ) -> list[RankSet]:
-    """Return a rank set for each system, with its negatives counted by the rows of ``groups``.
+    """Return a rank set for each system, with its negatives counted by group of items.
 
-    For ``groups``, see :func:`~sampledash.readers.queries.class_sums`. ``last`` maps the column
-    of the rank sets, classes or strata, to its last part: the weight of each class, or the number
-    drawn from each stratum.
+    ``groups`` divides the items as in :func:`~sampledash.readers.queries.class_sums`. ``last`` has
+    one entry: ``"classes"`` with the sampling weight of each group, or ``"strata"`` with the number
+    of negatives drawn from each group.
     """
     with warehouse.one_sentence(name):
         table = queries.wanted_items(every).order_by("system", "instance")
@@ -229,9 +229,9 @@ def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
 
 
 def _only(args: argparse.Namespace) -> str:
-    """Return the file, folder or table that an engine reads; raise ValueError if there are several.
+    """Return the one file, folder or table for the database engine to read.
 
-    Options that an engine does not use raise a ValueError, too.
+    Raise a ValueError if several are given, or an option that engines do not use.
     """
     refuse_unused(args, "an engine: it reads tables of scores or ranks that say all")
     if len(args.files) > 1 or "-" in args.files:

@@ -48,7 +48,7 @@ def lessons(args: argparse.Namespace, progress: Progress) -> Answer:
 def results(given: list[str]) -> list[str]:
     """Return the paths of the given files, and of the files in the given folders.
 
-    A folder that holds the parts of one table is a single path.
+    A folder whose files together hold one table is returned as a single path.
     """
     paths: list[str] = []
     for given_path in given:

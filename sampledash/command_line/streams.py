@@ -38,7 +38,7 @@ def rank_sets(args: argparse.Namespace) -> list[RankSet]:
 
 
 def read(sources: Sequence[tuple[Any, str]], args: argparse.Namespace) -> list[RankSet]:
-    """Return the true ranks in ``sources``, pairs of a source and a name from :func:`opened`."""
+    """Return the true ranks in ``sources``: pairs (path or buffer, name) from :func:`opened`."""
     files, names = map(list, zip(*sources, strict=True))
     options = {option: getattr(args, option) for option in READING}
     if args.qrels is not None:
@@ -50,7 +50,7 @@ def read(sources: Sequence[tuple[Any, str]], args: argparse.Namespace) -> list[R
 
 
 def opened(path: str) -> tuple[Any, str]:
-    """Return ``path`` or, for ``-``, a buffer of standard input, and a name for messages."""
+    """Return a source and its name for messages; ``-`` gives a buffer of standard input."""
     if path != "-":
         return path, Path(path).name
     if sys.stdin is None:
@@ -66,7 +66,7 @@ def metrics_of(args: argparse.Namespace) -> list[Metric]:
 
 
 def options_of(args: argparse.Namespace, sets: Sequence[RankSet]) -> Options:
-    """Return the options as keyword arguments of the functions that compare the systems."""
+    """Return the command's options as keyword arguments for functions that compare systems."""
     if args.odds is None:
         check_weights(args.scheme, sets)
     options: Options = {
@@ -130,7 +130,7 @@ def _aligned(table: pd.DataFrame) -> str:
 def aside(path: str) -> Iterator[Path]:
     """Yield the path of a temporary file, which replaces the file ``path`` once it is complete.
 
-    If ``path`` is a link, its target is replaced. Raises ValueError if it cannot be written.
+    If ``path`` is a link, its target is replaced. Raises ValueError if the file cannot be written.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -183,6 +183,6 @@ class Told:
             print(f"\r{done:3d} %", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Erase the progress from the terminal."""
+        """Erase the progress display from the terminal."""
         if self.last >= 0:
             print("\r      \r", end="", file=sys.stderr, flush=True)

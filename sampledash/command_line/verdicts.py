@@ -21,8 +21,8 @@ from sampledash.types import Progress
 def check(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return the verdict on each pair of systems; exit code 1 if a pair is wrong or undecided.
 
-    If the files are HTML reports, return instead whether their results still hold when they are
-    computed anew; exit code 1 if a report does not hold.
+    If the files are HTML reports, compute them again, and return whether each report has the same
+    results as before; exit code 1 if a report has different results.
     """
     if any(Path(path).is_file() and _is_html(path) for path in args.files):
         return _reports(args)
@@ -49,7 +49,7 @@ def _is_html(path: str) -> bool:
 
 
 def _reports(args: argparse.Namespace) -> Answer:
-    """Return whether reports still hold when they are computed anew."""
+    """Compute reports again, and return whether each has the same results as before."""
     from sampledash.analyses.consistency.report import anew
 
     refuse_unused(args, "a report, which holds its settings", SETTINGS)
@@ -76,7 +76,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
     source = Source(
         tuple(rank_sets(args)),
         ", ".join("standard input" if path == "-" else Path(path).name for path in args.files),
-        bundled=True,  # results may be cached for all users, because a command has only one user
+        bundled=True,  # cache results as for bundled data: a command has only one user
         python=expression("read_rank_sets", argument, vars(args)),
     )
     question = Question(source, tuple(metrics_of(args)), args.m, options_of(args, source.sets))
@@ -89,7 +89,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
 def plan(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return how many negatives, or instances, are needed to show the true order of each pair.
 
-    Return also how many scores the exact metrics need.
+    Return also how many candidates must be scored for the exact metrics.
     """
     sets, metrics = rank_sets(args), metrics_of(args)
     options = options_of(args, sets)
@@ -110,7 +110,7 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
             notes.append(f"{equal}, or where {why}.")
         try:
             by_system = [(ranks, mean_stopping_cost(metric, ranks)) for ranks in sets]
-        except ValueError as error:  # for example, scoring cannot stop early without a cutoff
+        except ValueError as error:  # for example, a metric without a cutoff needs all scores
             sentences.append(spell(error))
             continue
         for ranks, cost in by_system:

@@ -53,7 +53,7 @@ def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list
 
 
 def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
-    """Return the systems in ``systems`` (all if None) with distinct names.
+    """Return the ranks of the chosen ``systems`` (all if None), which get distinct names.
 
     If ``systems`` is a mapping, it maps names of systems to new names.
     """
@@ -126,7 +126,7 @@ def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) 
 
 def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
     """Return a warning if ranks seem to be from short lists, or among sampled negatives."""
-    # No warning is needed if the file marks ranks that lie beyond the end of a list.
+    # A file that marks ranks beyond the end of a list says itself that lists are short.
     if any(s.largest_cutoff is not None for s in sets):
         return ()
     largest = max(int((s.ranks + s.ties).max()) for s in sets)
@@ -218,7 +218,7 @@ class Opened:
 
 
 def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
-    """Give the instance labels of all files the same categories, if every file has such labels."""
+    """Give the instance labels of all files the same categories of pandas, if all have labels."""
     labels = [part.frame["instance"] for part in parts if "instance" in part.frame]
     if len(parts) == 1 or len(labels) < len(parts):
         return list(parts)
@@ -407,7 +407,7 @@ def _different(
 
 
 def _unlike(what: str) -> DifferentInstances:
-    """Return the error for systems with different instances; it offers to compare all instances."""
+    """Return the error for systems with different instances; it offers to compare them anyway."""
     remedy = checks.Remedy("instances", "any")
     ways = {"Compare them as they are": {"instances": "any"}}
     return DifferentInstances(f"{what}, or compare them as they are", remedy, ways=ways)
@@ -439,7 +439,11 @@ def _rank_set(system: str, frame: pd.DataFrame, name: str, counted: bool) -> Ran
 
 
 def _overlaps(rows: NDArray[Any]) -> dict[str, Ints]:
-    """Return the overlaps with each other system, (rows, 2, 2), from a dictionary for each row."""
+    """Return how many items two systems rank above, or tie with, each relevant item.
+
+    The key is the other system's name, and a value has the shape (rows, 2, 2). ``rows`` holds a
+    dictionary for each relevant item.
+    """
     for other in sorted(set(rows[0]).union(*rows) - set(rows[0]).intersection(*rows)):
         raise ValueError(f"overlaps: some rows name {other!r} and others do not: name it in all")
     return {other: np.array([row[other] for row in rows]) for other in rows[0]}

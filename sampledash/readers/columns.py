@@ -62,9 +62,10 @@ class Layout:
     """The name of a file, its headers, and the role of each column (None if it has no role).
 
     ``kind`` names the format. ``data`` is the text, in which lines are counted for messages; None
-    if the file is no text (Parquet, arrays). For typed ranks, the headers are the names of the
-    systems. ``headed``: whether the first record holds the headers. ``quoted``: whether cells may
-    be in quotation marks. ``index``: headers that Parquet's metadata declare to be a row index.
+    if the file is no text (Parquet, arrays). For ranks that a user typed, the headers are the names
+    of the systems. ``headed``: whether the first record holds the headers. ``quoted``: whether
+    cells may be in quotation marks. ``index``: headers of columns that Parquet's metadata declare
+    to be a row index.
     """
 
     name: str
@@ -88,14 +89,14 @@ class Layout:
         return rank is not None and bare(self.headers[rank]) == bare(SAMPLED)
 
     def place(self, record: int, column: int | None = None) -> str:
-        """Return the place of a cell for messages: ``ranks.csv, line 7, column 'rank'``."""
+        """Return where a cell is, for messages: ``ranks.csv, line 7, column 'rank'``."""
         header = "" if column is None else repr(self.headers[column])
         if self.kind == TYPED_RANKS:
             return f"{self.name}, system {header}, value {record + 1}"
         return f"{self.name}, {self.line(record)}{f', column {header}' if header else ''}"
 
     def line(self, record: int) -> str:
-        """Return the place of a record: ``line 7``, or ``row 3`` if the file is not text."""
+        """Return where a record is, such as ``line 7``, or ``row 3`` if the file is not text."""
         if self.data is None:
             return f"row {record + 1}"
         # The fast parser stores no line numbers. Lines are counted only when a message needs them.
@@ -183,7 +184,7 @@ def first(bad: ArrayLike) -> int | None:
 def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Join pieces of a numeric column into an array that takes little memory.
 
-    Files may have millions of rows, so a constant column becomes a view of one value, and whole
+    Files may have millions of rows, so a constant column is stored as one value, and whole
     numbers take 32 bits each if the sum of any two of them fits in 32 bits.
     """
     filled = [piece for piece in pieces if piece.size]
@@ -318,7 +319,7 @@ def _from_json(
 
 
 def _classes(text: object) -> Any:
-    """Parse a text of :func:`classes`, such as ``[[3,0.5],0,50,1]``; return None if invalid."""
+    """Parse a text such as ``[[3,0.5],0,50,1]``, as :func:`classes` does; None if invalid."""
     try:
         parts = json.loads(str(text))
         array = np.array(np.broadcast_arrays(*(np.atleast_1d(np.float64(x)) for x in parts)))
@@ -330,8 +331,9 @@ def _classes(text: object) -> Any:
 def _overlaps(text: object) -> dict[str, list[list[int]]] | None:
     """Parse a text such as ``{"B":3}`` or ``{"B":[[3,0],[1,0]]}``; return None if invalid.
 
-    The dictionary maps names of other systems to lists of shape (2, 2), which ``overlaps`` of
-    :class:`~sampledash.RankSet` holds. The function :func:`overlaps_text` writes such texts.
+    Such a text says how many items are above the relevant item in this system's ranking and in that
+    of the system B. Four numbers in place of one also count tied items, as ``overlaps`` of
+    :class:`~sampledash.RankSet` does. The function :func:`overlaps_text` writes such texts.
     """
     try:
         numbers = json.loads(str(text)).items()
@@ -342,7 +344,9 @@ def _overlaps(text: object) -> dict[str, list[list[int]]] | None:
 
 
 def overlaps_text(overlaps: Mapping[str, Ints]) -> str:
-    """Return overlaps of a relevant item, by the name of the other system, as JSON.
+    """Return as JSON how many items are above a relevant item in two systems' rankings.
+
+    The key is the other system's name. Four numbers in place of one also count tied items.
 
     Examples
     --------
@@ -356,8 +360,9 @@ def overlaps_text(overlaps: Mapping[str, Ints]) -> str:
 def classes_text(classes: Floats) -> str:
     """Return an array (4, classes) as JSON; one number stands for a list of equal numbers.
 
-    The rows hold the numbers of negatives above the relevant item, tied with it, and in all, and
-    the weight, for each class of sampling weight (or the number drawn, for each stratum).
+    A column describes the negatives of one sampling weight or of one stratum. Its rows are: the
+    numbers of negatives above the relevant item, tied with it, and in all; the weight or, for a
+    stratum, the number drawn.
 
     Examples
     --------

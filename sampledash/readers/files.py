@@ -81,7 +81,7 @@ def open_sources(
 
 
 def _most(part: Ranks | Trec) -> int:
-    """Return how many rows ``part`` and the files that are read with it may have in total."""
+    """Return the largest allowed number of rows of all files together, if one file is ``part``."""
     if isinstance(part, Trec):
         return limits.LINES.most
     if "instance" not in part.frame:
@@ -135,12 +135,12 @@ def read_rank_sets(
         TSV or semicolon-separated text in UTF-8, Parquet, JSON lines, a numpy array (.npy), a TREC
         run, or a list of recommendations, and may be compressed with gzip. A path may also be a
         folder of Parquet files, which may be partitioned (``system=iALS d=16/part-0.parquet``);
-        this requires ``sampledash[warehouse]``, and too many ranks are reduced to counts. All files
-        together may have 256 MiB unpacked. They may have ten million rows if their only known
-        columns are system, rank, n and count, and otherwise three million rows; but two million
-        rows if they have text labels, or are TREC files or lists, and two million cells if each
-        system has a column. If several files name the same system X, the later system is ``"X
-        (b.csv)"``.
+        this requires ``sampledash[warehouse]``, and more than three million ranks are reduced to a
+        histogram. All files together may have 256 MiB unpacked. They may have ten million rows if
+        their only known columns are system, rank, n and count, and otherwise three million rows;
+        but two million rows if they have text labels, or are TREC files or lists, and two million
+        cells if each system has a column. If several files name the same system X, the later system
+        is ``"X (b.csv)"``.
     name
         Name of the file in messages, or a name for each source; by default, the name of the path or
         of the buffer.
@@ -203,7 +203,7 @@ def read_rank_sets(
     document id, as in trec_eval and pytrec_eval; the rank column is ignored, and a grade of 1 or
     more is relevant. Documents without a judgement are irrelevant candidates; queries without a
     relevant document are no instances. If a run lacks several relevant items of a
-    query, ``censored="tied"`` draws their places behind the ranked documents, with a fixed seed.
+    query, ``censored="tied"`` draws their ranks beyond the ranked documents, with a fixed seed.
 
     A *list of recommendations*, as frameworks save it, has one row per recommended item and columns
     for user, item and score (or rank) under the usual names. It needs a table of test items with
@@ -254,8 +254,8 @@ def read_sampled_ranks(
     zero_based
         Whether the best sampled rank is 0.
     adaptive
-        Whether the drawn negatives decided m. If None, the column ``adaptive`` says so or, without
-        this column, a test of the sampled ranks (:class:`~sampledash.SampledRankSet`).
+        Whether m depended on the negatives drawn before. If None, the column ``adaptive`` says so
+        or, without this column, a test of the sampled ranks (:class:`~sampledash.SampledRankSet`).
 
     Returns
     -------
@@ -332,7 +332,7 @@ def read_sampled_ranks(
 def samples_of_corpus(
     opened: Opened, *, n: int, candidates: int | None = None, zero_based: bool = False
 ) -> list[SampledRankSet]:
-    """Read ranks among all candidates of a test as ranks among a sample of a corpus of n items.
+    """Treat the candidates of a test as a sample of a corpus of n items, and return sampled ranks.
 
     ``candidates`` is the number of candidates in the test, for files that do not say this number.
     """

@@ -1,4 +1,4 @@
-"""Turn every format into a common form: a frame with one row per rank, indexed by record number.
+"""Turn every format into a common form: a data frame with one row per rank.
 
 Files hold ranks in one of two forms: one row per rank (long), or one column per system (wide).
 """
@@ -52,7 +52,7 @@ class Ranks:
     ``frame`` has one row per rank. The index of a row is the number of its record in the file.
     Columns are named by role: ``system``, ``rank``, and other roles of the file. Systems, instances
     and repetitions are categories; for wide files without instance labels, instances are numbered.
-    For a wide file, ``column`` is the index of the column of the file that holds the rank.
+    For a wide file, ``column`` is the index of the file's column that a rank comes from.
     """
 
     source: Layout
@@ -85,7 +85,7 @@ class Ranks:
         return replace(self, frame=pd.DataFrame(table, index=self.frame.index, copy=False))
 
     def only(self, keep: Flags) -> Ranks:
-        """Return the rows where ``keep`` is true; constant columns remain views of one value."""
+        """Return the rows where ``keep`` is true; constant columns stay stored as one value."""
         frame, size = self.frame, int(np.count_nonzero(keep))
         table = {
             role: column.array[keep]
@@ -194,7 +194,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
 
 
 def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
-    """Return each row's repetition, such as "fold 2, seed 1"; None if there is only one."""
+    """Return each row's repetition, such as "fold 2, seed 1"; None if all rows have the same."""
     joint: pd.Categorical | None = None
     for i, role in enumerate(source.roles):
         if role != "repetition":

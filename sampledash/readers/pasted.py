@@ -58,7 +58,8 @@ def parse_rank_text(
     Raises
     ------
     ReadError
-        A ``ValueError`` that names the system and the value; subclasses: :func:`read_rank_sets`.
+        A ``ValueError`` that names the system and the value; :func:`read_rank_sets` has its
+        subclasses.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def _ranks(systems: dict[str, list[str]]) -> Ranks:
 
 
 def settings_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
-    r"""Return a text without the parts that only set n or m, and n and m (None if not set).
+    r"""Remove the parts of a text that only set n or m; return the text, n and m (None if not set).
 
     A part ends at a semicolon or a line break. Line breaks stay, so that line numbers stay right.
 

@@ -303,7 +303,7 @@ class Parting:
 
 
 def parting(line: str, place: int) -> Parting:
-    """Return how the lines of a table are split into cells, from its line of column names."""
+    """Find the separator of a table's cells, and its headings, in its line of column names."""
     mark = max("&|\t;", key=line.count)
     if not line.count(mark):
         mark = "," if "," in line else ""

@@ -24,9 +24,9 @@ Table = Any  # an Ibis table; its type is not imported, because Ibis is an optio
 def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
     """Return the position, counted from 0, of a relevant item among ``block`` items of equal score.
 
-    Of these items, ``relevant`` are relevant, and the item is number ``index`` (from 0) of them.
-    The relevant items are spread evenly over the positions, and the hash ``digest`` decides the
-    first one. Every position is equally likely, so that means of metrics are unbiased.
+    The items of this score include ``relevant`` relevant items, numbered from 0 by ``index``. These
+    are spread evenly over the positions, and the hash ``digest`` decides the first of them. Every
+    position is equally likely, so that means of metrics are unbiased.
     """
     return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
@@ -42,7 +42,7 @@ def text_of(column: Any) -> Any:
 
 
 def pairs_of(table: Table, name: str) -> Table:
-    """Return the columns instance and item of a table, which may have other headers."""
+    """Return the columns of instances and items of a table, renamed ``instance`` and ``item``."""
     roles = roles_of(table.columns, ("instance", "item"), name)
     return table.select(**{role: table[roles[role]] for role in ("instance", "item")})
 
@@ -87,12 +87,12 @@ def _numbers(table: Table, header: str, name: str) -> Any:
 
 
 def means(flag: Any, words: tuple[str, ...]) -> Any:
-    """Return whether cells mean yes (if ``words`` is YES) or no (NO); cells are text or numbers."""
+    """Return whether cells mean the same as ``words``, which is YES or NO."""
     return flag == int(words is YES) if flag.type().is_numeric() else flag.isin(words)
 
 
 def candidates(scores: Table, relevant: Table | None = None, seen: Table | None = None) -> Table:
-    """Return the scores with a boolean column ``relevant``, without irrelevant items in ``seen``.
+    """Add a boolean column ``relevant`` to the scores; leave out irrelevant items in ``seen``.
 
     ``relevant`` and ``seen`` hold pairs of instance and item. If ``relevant`` is None, a column of
     ``scores`` marks the relevant items.
@@ -139,14 +139,17 @@ def wanted_items(candidates: Table) -> Table:
 
 
 def class_sums(candidates: Table, groups: Any, key: str) -> Table:
-    """Divide the items of each relevant item's list into groups, and return sums over the groups.
+    """Count the items above, tied with and below each relevant item, by group of items.
 
-    Three columns define a group. ``row`` is the number of the relevant item in the order of system
-    and instance. ``first`` is a column of the data frame ``groups``, which has a row for each value
-    of the column ``key`` of ``candidates``. ``side`` is 0 if items have a better score than the
-    relevant item, 1 if the score is equal, 2 if it is worse, and 3 for the relevant item itself and
-    items that are no candidates. The sums are ``size``, the number of items in the group, and the
-    sum of each column ``part…`` of ``groups``.
+    The column ``key`` of ``candidates`` says to which row of the data frame ``groups`` an item
+    belongs. This row holds ``first``, the number of the item's group. If an item is divided over
+    this and the next groups, ``part0``, ``part1`` … are its parts.
+
+    The result has a row for each combination of ``row``, ``first`` and ``side``. ``row`` is the
+    number of the relevant item, in the order of system and instance. ``side`` is 0 for items with a
+    better score than the relevant item, 1 for an equal score, 2 for a worse score, and 3 for the
+    relevant item itself and items that are no candidates. ``size`` is the number of these items,
+    and the columns ``part…`` are sums over them.
     """
     import ibis
 
@@ -165,8 +168,9 @@ def class_sums(candidates: Table, groups: Any, key: str) -> Table:
 def overlaps(candidates: Table) -> Table:
     """Count the negatives that two systems both rank above, or level with, the relevant item.
 
-    The columns are ``system``, ``other``, ``instance``, and whether the negatives are tied in each
-    of the two rankings, ``tied`` and ``tied_there``, with their number, ``size``.
+    ``size`` is their number, for the two systems ``system`` and ``other`` and an ``instance``. The
+    columns ``tied`` and ``tied_there`` say whether the negatives are tied with the relevant item in
+    the ranking of ``system`` and in that of ``other``.
     """
     own = wanted_items(candidates).rename(own="item")
     both = own.join(candidates[*KEYS, "score"], KEYS[:2])

@@ -21,12 +21,12 @@ _BLOCK = 2**24  # bytes of JSON that are parsed at a time, which is also the lon
 
 
 def named(names: Container[str]) -> tuple[str, str] | None:
-    """Return the pair of :data:`NAMES` that is among the names, or None."""
+    """Return the first pair of :data:`NAMES` whose two names are both given, or None."""
     return next((pair for pair in NAMES if pair[0] in names and pair[1] in names), None)
 
 
 def ranks_of_scores(pos: ArrayLike, neg: ArrayLike, name: str) -> dict[str, Any]:
-    """Return columns of sampled ranks; all rows are one instance if they share their negatives."""
+    """Return columns of sampled ranks; items that share one list of negatives are one instance."""
     try:
         above, tied, m = above_and_tied(pos, neg)
     except ValueError as error:

@@ -45,7 +45,7 @@ def refuse_cells(name: str, sizes: Mapping[str, int]) -> None:
 
 
 def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> None:
-    """Raise an error: ``again`` rows repeat an item of an instance, and ``some`` are named."""
+    """Raise an error that ``again`` rows repeat an item; name the repeated items in ``some``."""
     items = (f"item {str(x['item'])!r} of instance {str(x['instance'])!r}" for x in some)
     rows = counted(again, "row repeats", "rows repeat")
     raise ReadError(f"{name}: {rows} an item, such as {'; '.join(items)}; keep one row for each")
@@ -54,9 +54,9 @@ def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> No
 def left_out(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return sentences on instances and items that are left out; refuse a system without any rank.
 
-    A row holds numbers of a system: of all instances (``size``); of instances in which no relevant
-    item has a score (``bare``), or in which every candidate is relevant (``full``); of all relevant
-    items (``asked``), and of relevant items with a score (``items``).
+    A row counts for one system: all instances (``size``); instances in which no relevant item has a
+    score (``bare``); instances in which every candidate is relevant (``full``); all relevant items
+    (``asked``); and relevant items with a score (``items``).
     """
     if not rows:
         raise ReadError(f"{name} holds no candidates: write a row for each, with its score")

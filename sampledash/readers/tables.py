@@ -350,8 +350,8 @@ def _array_table(
     """Parse a .npy file.
 
     Named fields become columns. A 1-D array holds the ranks of one system, named after the file; a
-    2-D array has an instance in each row and a system in each column. A 2-D array with fractions
-    other than 0.5, which a mean rank of ties may have, holds scores: the score of the relevant item
+    2-D array has an instance in each row and a system in each column. Mean ranks of ties may have
+    the fraction 0.5. A 2-D array with other fractions holds scores: the score of the relevant item
     in the first column, and the scores of its negatives in the other columns.
     """
     array = load_array(data, name)

@@ -74,8 +74,8 @@ class Trec:
     """A parsed run or qrels: a frame with one row per line, whose columns are named by role.
 
     System, user (query) and item (document) are categories, the other columns numbers. A list of
-    recommendations is stored as a run, and test items as qrels. ``listed`` is then true: equal
-    scores in a list are ties.
+    recommendations is stored as a run, and test items as qrels. ``listed`` is true for these two:
+    equal scores in a list are ties, but in a TREC run the document ids decide.
     """
 
     kind: TrecKind
@@ -97,7 +97,7 @@ def trec_kind(data: bytes, name: str) -> TrecKind | None:
     lines = list(itertools.islice(full, _LOOKED_AT))
     for kind, pattern in _LINE.items():
         matches = sum(pattern.fullmatch(line) is not None for line in lines)
-        # The header of a table holds no number, though the lines below may look like TREC lines.
+        # The lines of a table may look like TREC lines, but its header holds no number.
         if 2 * matches > len(lines) and any(map(is_numeral, lines[0].split())):
             limits.LINES.check(limits.lines_of(data), name)
             return kind
@@ -160,7 +160,7 @@ def _cells(source: Layout) -> pd.DataFrame:
 
 
 def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
-    """Return the rank of every relevant item in the run; documents are ordered as by trec_eval.
+    """Return the rank of every relevant item in a run (ordered as by trec_eval) or in a list.
 
     Rows are sorted by system, query and document; the rank is 0 if the run lacks the item. The
     column ``depth`` is the number of documents that the system ranks for the query, and ``lacks``
@@ -215,12 +215,12 @@ def _codes_in(index: pd.Index[Any], labels: pd.Series[Any]) -> Ints:
 
 
 def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
-    """Return a run as sorted by trec_eval, with columns ``place`` (rank), ``ties`` and ``depth``.
+    """Add the columns ``place`` (rank), ``ties`` and ``depth`` (length of the list) to a run.
 
-    ``depth`` is the length of the list. If ``tied``, documents of equal score share the best of
-    their ranks, and ``ties`` counts the others; otherwise, document ids decide.
+    If ``tied``, documents of equal score share the best of their ranks, and ``ties`` is the number
+    of other documents with this score. Otherwise, document ids break ties, as in trec_eval.
     """
-    if not tied:  # a stable sort by score then keeps equal scores in order of decreasing ids
+    if not tied:  # sort by decreasing id: rank("first") ranks equal scores in the order of the rows
         names = pa.array(run["item"].cat.categories.astype(str))
         by_name = np.argsort(compute.array_sort_indices(names))
         run = run.iloc[np.argsort(-by_name[run["item"].cat.codes], kind="stable")]

@@ -55,7 +55,7 @@ def is_index(source: Layout, i: int, cells: pd.Series[Any]) -> bool:
 
 
 def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical | None) -> None:
-    """Refuse a column of text that may name systems, because they would be read as one system.
+    """Refuse a column of text that may name systems: all systems would be read as one system.
 
     A column may name systems if it has several values, some value repeats, and some instance has
     several rows.

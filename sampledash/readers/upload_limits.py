@@ -58,7 +58,7 @@ _SIGNATURES = {
     "JSON": (b'{"', b"[{", b"[["),
 }
 
-#: For the roles of n and m: the symbol, what the number counts, and its smallest and largest value.
+#: For the columns of n and m: the symbol, what the number counts, its smallest and largest value.
 NUMBERS: dict[str, tuple[str, str, int, int]] = {
     "n_candidates": ("n", "candidates", 2, LARGEST_N),
     "negatives": ("m", "sampled negatives", 1, MOST_PLACES - 1),
@@ -121,7 +121,7 @@ FILES = Limit(1_000, "files", "give fewer")
 BYTES = Limit(score_files.MOST_BYTES, "bytes", _COUNTS)  # unpacked size of all files together
 TYPED = Limit(20 * 2**20, "characters", _PASTE)  # length of typed or pasted ranks
 PRINTED = Limit(100_000, "characters", _PASTE)  # length of a table pasted from a paper
-WEIGHTS = Limit(10_000_000, "characters", "round the weights")  # 100 for each of 100,000 weights
+WEIGHTS = Limit(10_000_000, "characters", "round the weights")  # 100 characters a weight
 WEIGHT_NUMBERS = Limit(200_000, "numbers", "give a weight for each rank up to 100,000")
 ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables with no columns but system, rank, n, count
 # For tables with further columns, such as instance labels, besides system, rank, n and count: these

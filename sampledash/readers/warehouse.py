@@ -107,7 +107,7 @@ def one_sentence(name: str) -> Iterator[None]:
 
 
 def parts_of(path: Path) -> list[Path]:
-    """Return a file, or the Parquet files below a folder, except names that begin with _ or "."."""
+    """Return a file, or the Parquet files below a folder; skip names that begin with _ or a dot."""
     if not path.is_dir():
         return [path]
     if path.samefile("/"):
@@ -276,9 +276,9 @@ def _slice(scores: Table, slices: int) -> Any:
 def _numbers_of(scores: Table, every: Table, relevant: Table | None) -> list[dict[str, Any]]:
     """Count the instances and relevant items of each system, also those that are left out.
 
-    Return one dictionary per system. ``size`` is the number of instances, ``bare`` of those without
-    relevant candidates, and ``full`` of those with only relevant candidates. ``asked`` is the
-    number of relevant items, and ``items`` of those with a score.
+    Return one dictionary per system. ``size`` counts all instances, ``bare`` the instances without
+    relevant candidates, and ``full`` the instances with only relevant candidates. ``asked`` counts
+    all relevant items, and ``items`` the relevant items with a score.
     """
     real = queries.is_candidate(every["score"])
     wanted = every["relevant"] & every["score"].notnull() & real

@@ -25,8 +25,8 @@ Reason = Literal["contradicted", "n", "m", "range", "adaptive"]
 def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
     """Return sentences on systems whose number of negatives m depends on the rank.
 
-    ``chance`` is the p-value of this dependence. It is None if the data state that the drawn
-    negatives decided m.
+    ``chance`` is the p-value of this dependence. It is None if the data state that m depended on
+    the negatives drawn before.
     """
     evaluations = None if chance is None else round(1 / max(chance, 1e-6))
     return say.goes_with_rank(systems, evaluations)
@@ -35,7 +35,8 @@ def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
 def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:
     """Return a sentence on two estimates of each system, because it is unknown how m was set.
 
-    One estimate is valid if m was fixed, the other if the drawn negatives decided m.
+    One estimate is valid if m was set before the draw, the other if m depended on the negatives
+    drawn so far.
     """
     named = [(short_name(name), estimates) for name, estimates in values.items()]
     return say.by_reading(named, READINGS, method)

@@ -67,7 +67,7 @@ def html_report(
 
 
 def document(title: str, body: str, style: str = "") -> str:
-    """Return an HTML file in the style of the reports, which ``style`` extends.
+    """Return an HTML file in the style of the reports; ``style`` has further CSS rules.
 
     A policy in the file forbids every request. ``title`` is text, ``body`` is HTML.
     """

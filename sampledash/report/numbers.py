@@ -64,10 +64,10 @@ def unbroken(text: str) -> str:
 
 
 def rounded(value: float, *, chance: bool = False) -> tuple[str, str]:
-    """Return a sign (``<``, ``>`` or none) and a share, written in percent with two decimals.
+    """Return a sign (``<``, ``>`` or none) and a value, written in percent with two decimals.
 
-    A share that would be rounded to 0 or 1, although it is not equal to 0 or 1, gets a sign. If
-    ``chance``, the share is a probability, and even exact values 0 and 1 get a sign.
+    A value that would be rounded to 0 or 1, although it is not equal to 0 or 1, gets a sign. If
+    ``chance``, the value is a probability, and even exact values 0 and 1 get a sign.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def rounded(value: float, *, chance: bool = False) -> tuple[str, str]:
 
 
 def percent(value: float, *, chance: bool = False, unit: str = "%") -> str:
-    """Write a share in percent with two decimals, as the papers print metrics.
+    """Write a value such as 0.66 in percent with two decimals, as papers print metrics.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def in_runs(value: float) -> str:
 
 
 def points(value: float) -> str:
-    """Write a difference of shares, in percentage points.
+    """Write a difference of two metrics, in percentage points.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def points(value: float) -> str:
 
 
 def bare_points(value: float) -> str:
-    """Write a difference of shares in percentage points, without the unit."""
+    """Write a difference of two metrics in percentage points, without the unit."""
     return points(value).removesuffix(" points")
 
 
@@ -138,7 +138,7 @@ def p_value(value: float) -> str:
 
 
 def decimal(value: float) -> str:
-    """Write a number that is not a share, with two decimals and commas between thousands."""
+    """Write a number with two decimals, not in percent, and commas between thousands."""
     return f"{value:,.2f}"
 
 

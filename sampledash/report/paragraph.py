@@ -67,7 +67,7 @@ def _template(latex: bool) -> Template:
         return tex(line).replace("…", r"\dots{}") if latex else line
 
     def share(value: float, *, chance: bool = False) -> str:
-        """Write a share in percent; the signs < and > of :func:`rounded` become words."""
+        """Write a value in percent; the signs < and > of :func:`rounded` become words."""
         sign, number = rounded(value, chance=chance)
         if sign == ">" and value < 0:
             sign, number = "just below ", "0.00"
@@ -154,7 +154,7 @@ def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], 
 
 
 def _few_pairs(rows: pd.DataFrame, first: str, second: str) -> list[tuple[str, str]]:
-    """Return the names of the systems of each pair, or no names for more than _PAIRS pairs."""
+    """Return the names of the systems of each pair, or an empty list for more than _PAIRS."""
     return list(zip(rows[first], rows[second], strict=True)) if len(rows) <= _PAIRS else []
 
 

@@ -40,12 +40,12 @@ def embedded(sets: Sequence[RankSet], metrics: Sequence[Metric], **settings: Any
 
 
 def recheck(page: str, name: str, anew: Callable[..., str]) -> tuple[str, bool]:
-    """Return a sentence on whether a report still holds, and whether it does.
+    """Compute a report again; return a sentence on the outcome, and whether the results agree.
 
     ``page`` is the HTML of the report, ``name`` the name of its file; ``anew`` makes a report from
-    rank sets and the settings. Numbers and verdicts such as "right" have to be the same, except for
-    errors of rounding in pictures; words too, unless another version made the report. Raises
-    ValueError if the inputs are missing or damaged.
+    rank sets and the settings. Numbers must be the same up to rounding errors, and verdicts such as
+    "right" must be the same. If this version made the report, all words must be the same too.
+    Raises ValueError if the inputs are missing or damaged.
     """
     if (block := _INPUTS.search(page)) is None:
         made = re.search(r"Made with sampledash ([\w.]+)\.<", page)

@@ -28,7 +28,7 @@ def python_script(findings: Pairs) -> str:
     inject code: they occur only in ``findings.python``, where they are quoted.
     """
     protocol = findings.protocol
-    # The scheme, and the other options if they differ from their default.
+    # Write the scheme, and each other option that differs from its default.
     default = Protocol.of({"scheme": protocol.scheme})
     fields = ("odds", "fit_scheme", "ties", "weighting")
     changed = [name for name in fields if getattr(protocol, name) != getattr(default, name)]
@@ -52,7 +52,7 @@ def exact_script(source: str, python: str, metrics: Sequence[Metric]) -> str:
 
 
 def _correction(recipe: Correction) -> str:
-    """Return a correction as a Python expression: its name or, with the user's prior, a call."""
+    """Return a correction as a Python expression: its name, or a call if a user gave a prior."""
     if recipe.prior is None:
         return repr(str(recipe))
     more = "" if recipe.gamma is None else f"gamma={recipe.gamma!r}, "

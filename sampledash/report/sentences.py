@@ -1,4 +1,4 @@
-"""Write a verdict as a sentence: the order by sampling, the true order, and a sufficient m."""
+"""Write verdicts: the order by sampling, the true order, and how many negatives are enough."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -88,12 +88,12 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
 
 
 def if_shared(findings: Pairs, options: Options) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Return chances of the true order with shared negatives, and a sentence for each metric.
+    """Return chances of the true order if systems share their negatives, and sentences on them.
 
     Without overlaps, or if these chances cannot be computed, there is no table. The table "shared"
-    has the columns of :func:`probability_if_shared`, after a column ``metric``. A sentence is about
-    the pair whose order is shown least often. Other sentences name systems that only overlaps name.
-    With many systems, only the worst pair of each metric is computed.
+    has the columns of :func:`probability_if_shared`, after a column ``metric``. For each metric, a
+    sentence is about the pair with the lowest chance. Other sentences warn of overlaps with unknown
+    systems. With more than three systems, only the worst pair is computed.
     """
     named = {other for ranks in findings.sets for other in ranks.overlaps}
     if not named or not findings.protocol.design.by_degree:

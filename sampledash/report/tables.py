@@ -24,9 +24,9 @@ from sampledash.report import escape
 from sampledash.report.numbers import listed, rounded
 from sampledash.sampling import Sampling
 
-# How to print a column of the package's own tables, by its name: possible headers, each with the
-# kind of content, and with other columns. The last header whose other columns are in the table is
-# used. If the kind is "any", the values of the column decide how they are printed.
+# How to print a column of the package's own tables, by its name. A column has one or more rules:
+# header, kind of content, names of other columns. The last rule whose other columns are all in the
+# table is used. If the kind is "any", the values of the column decide how they are printed.
 _COLUMNS: dict[str, list[tuple[str, str, set[str]]]] = {}
 _ROWS = pd.read_csv(Path(__file__).with_suffix(".csv"), keep_default_na=False).to_numpy().tolist()
 for _name, _content, _header, _others in _ROWS:
@@ -108,9 +108,9 @@ def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
 
 
 def _groups(sets: Sequence[RankSet], ranks: RankSet, name: str) -> list[str] | None:
-    """Return the array ``name`` of each rank as text; None if a rank set does not have this array.
+    """Return as text, for each relevant item, the numbers of negatives by weight or stratum.
 
-    "classes" counts the items of each sampling weight, "strata" the items of each stratum.
+    ``name`` is "classes" (sampling weights) or "strata". Return None if a rank set lacks it.
     """
     if any(getattr(x, name) is None for x in sets):
         return None
@@ -118,7 +118,7 @@ def _groups(sets: Sequence[RankSet], ranks: RankSet, name: str) -> list[str] | N
 
 
 def _overlaps(ranks: RankSet) -> list[str]:
-    """Return the overlaps of each rank as text."""
+    """Return as text, for each relevant item, how many items two systems rank above it."""
     rows = range(len(ranks))
     return [overlaps_text({other: x[row] for other, x in ranks.overlaps.items()}) for row in rows]
 
