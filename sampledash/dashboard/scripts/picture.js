@@ -43,22 +43,21 @@ const distance = ([x, y], [u, v], [w, z]) => {  // of a point from the line betw
   const along = square && clamp(((x - u) * right + (y - v) * down) / square);
   return Math.hypot(x - u - along * right, y - v - along * down);
 };
-// Returns whether two lines look the same; ``drawn`` may have fewer points.
+// Returns whether two lines look the same: in order, the points of each lie on the other.
 const alike = (points, drawn) => {
-  let i = 1;
+  let i = 0;  // number of points of ``drawn`` that the other line has passed
   return points.every((point, j) => {
-    for (; i < drawn.length && distance(point, drawn[i - 1], drawn[i]) > SAME; i += 1)
-      if (distance(drawn[i], points[Math.max(j - 1, 0)], point) > SAME) return false;
-    return i < drawn.length;
-  }) && distance(drawn.at(-1), points.at(-1), points.at(-1)) <= SAME;
+    const before = Math.max(i - 1, 0), last = points[Math.max(j - 1, 0)];
+    while (i < drawn.length && distance(drawn[i], last, point) <= SAME) i += 1;
+    return drawn.slice(before, i + 1).some((end, k, some) =>
+      distance(point, some[Math.max(k - 1, 0)], end) <= SAME);
+  }) && i === drawn.length;
 };
-// Draws a line through points, in pixels, unless the line that was drawn last looks the same.
+// Draws a line through points, in pixels, unless the line that is drawn looks the same.
 const drawLine = (node, points, end = "") => {
-  const last = node.sampledashLine;
-  if (last?.d === node.getAttribute("d") && alike(points, last.points)) return;
-  const d = `M${points.map((each) => each.map(hundredths)).join("L")}${end}`;
-  node.setAttribute("d", d);
-  node.sampledashLine = { d, points };
+  const drawn = node.getAttribute("d")?.slice(1).replace("Z", "").split("L");
+  if (drawn && alike(points, drawn.map((pair) => pair.split(",").map(Number)))) return;
+  node.setAttribute("d", `M${points.map((each) => each.map(hundredths)).join("L")}${end}`);
 };
 const LEFT = { left: 0, center: 0.5, right: 1 }, DOWN = { top: 0, middle: 0.5, bottom: 1 };
 const share = (of, anchor) => of[anchor] ?? 0.5;
@@ -361,8 +360,8 @@ export default async function ({ data, parentElement, setTriggerValue }) {
   const { figure, alt, name, dim, hears, drags, caption } = await unpack(data);
   if (picture.data !== data) return;  // a newer picture has come
   // Screen readers skip the content of an "img", but a slider has to be announced.
-  graph.setAttribute("role", figure.layout.sliders ? "group" : "img");
-  graph.setAttribute("aria-label", alt);
+  put(graph, "role", figure.layout.sliders ? "group" : "img");
+  put(graph, "aria-label", alt);
   picture.least = figure.layout.height;
   figure.layout.height = heightOf(graph, picture.least);
   graph.style.height = `${figure.layout.height}px`;
