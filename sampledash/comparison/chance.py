@@ -445,8 +445,10 @@ def inverted(
 def _square_wave(
     phi: Complex, first: Ints, second: Ints, shift: Floats, base: float, tapered: bool
 ) -> Floats:
-    """Return P(sum ``first`` > sum ``second`` + shift) by the Fourier series of a square wave.
+    """Return P(S > T + shift) for pairs of random sums, by the Fourier series of a square wave.
 
+    Row i of ``phi`` is the characteristic function of sum i; ``first`` holds the number of S in each
+    pair, ``second`` the number of T.
     The series is in the module docstring. With ``tapered``, its terms at high frequencies are
     reduced.
     """

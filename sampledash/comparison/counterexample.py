@@ -55,7 +55,7 @@ class _Gaps:
 
     exact: Floats  # difference of the exact metrics f of the two instances of each gap
     sampled: Floats  # difference of their expected sampled metrics g
-    places: Ints  # index of each gap among all gaps
+    places: Ints  # index of each pair of instances among all pairs
 
     def __getitem__(self, keep: NDArray[np.generic]) -> _Gaps:
         return _Gaps(self.exact[keep], self.sampled[keep], self.places[keep])

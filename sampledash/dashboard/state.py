@@ -246,10 +246,10 @@ def put_in_address(key: str, written: str) -> None:
 
 
 def stamp(offered: Offered | None = None) -> None:
-    """Write the version of links into the address; once a session, collect the link's faults.
+    """Write :data:`VERSION` into the address; once a session, collect what is wrong in the address.
 
-    A page that passes ``offered``, the options of its settings, calls this before its first widget,
-    because a widget drops a value that it does not offer.
+    A page passes the options of its settings as ``offered``. The page calls this function before
+    its first widget, because a widget deletes a value of the address that is not an option.
     """
     if _LINK not in st.session_state:
         params = {key: st.query_params.get_all(key) for key in st.query_params}

@@ -383,9 +383,9 @@ def bounds_from_table(
 
     Returns
     -------
-    The two bounds, in 0..1. With ``instances`` they hold for the mean metric of these instances. A
-    ``shape`` is that of the distribution of ranks: the bounds then allow for a difference of two
-    standard errors between the mean of the instances and the mean of the distribution.
+    The two bounds, in 0..1. With ``instances`` they hold for the mean metric of these instances.
+    If a ``shape`` of the distribution of ranks is given too, the bounds allow for a difference of
+    two standard errors between the mean of the instances and the mean of the distribution.
 
     Raises
     ------

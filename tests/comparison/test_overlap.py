@@ -1,6 +1,7 @@
 """The chance with shared negatives of a known overlap, and one list, by enumeration and by runs."""
 
 import json
+import re
 from itertools import combinations, permutations, product
 from pathlib import Path
 
@@ -192,3 +193,21 @@ def test_check_computes_only_the_worst_pair_of_many(
     names = {row["better"], row["worse"]}
     state = next(x["state"] for x in answer["pairs"] if {x["better"], x["worse"]} == names)
     assert order[state] == worst
+
+
+def test_a_report_has_the_chances_that_check_gives(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sets = overlapping(5, "PQ")[2]
+    (path := tmp_path / "ranks.csv").write_text(as_csv(ranks_table(sets)))
+    call = [str(path), "--metric", "Recall@5", "--m", "9"]
+    main(["check", *call, "--json"])
+    (row,) = json.loads(capsys.readouterr().out)["shared"]
+    assert 0.01 < row["low"] == row["high"] < 0.99
+    page = tmp_path / "report.html"
+    assert main(["report", *call, "-o", str(page)]) == 0
+    table = page.read_text("utf-8").split("If systems share their negatives", 1)[1]
+    cells = re.findall("<td[^>]*>(.*?)</td>", table.split("</table>")[0])
+    assert cells[:3] == ["Recall@5", row["better"], row["worse"]]
+    assert float(cells[3]) == pytest.approx(100 * row["low"], abs=5e-3)  # in percent
+    assert main(["check", str(page)]) == 0  # the report holds its overlaps too
