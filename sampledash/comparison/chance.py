@@ -447,8 +447,8 @@ def _square_wave(
 ) -> Floats:
     """Return P(S > T + shift) for pairs of random sums, by the Fourier series of a square wave.
 
-    Row i of ``phi`` is the characteristic function of sum i; ``first`` holds the number of S in each
-    pair, ``second`` the number of T.
+    Row i of ``phi`` is the characteristic function of sum i. For each pair, ``first`` holds the row
+    of S, and ``second`` the row of T.
     The series is in the module docstring. With ``tapered``, its terms at high frequencies are
     reduced.
     """
