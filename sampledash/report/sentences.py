@@ -98,8 +98,7 @@ def if_shared(findings: Pairs, options: Options) -> tuple[dict[str, pd.DataFrame
     named = {other for ranks in findings.sets for other in ranks.overlaps}
     if not named or not findings.protocol.design.by_degree:
         return {}, []
-    unknown = sorted(named.difference(findings.systems))
-    tables, sentences = [], list(map(say.unknown_overlap, unknown))
+    tables, sentences = [], [say.unknown_overlap(x) for x in sorted(named - {*findings.systems})]
     few = len(findings.systems) <= MOST_NAMED
     for x, metric in enumerate(findings.metrics):
         sets = [findings.sets[i] for i in findings.ends[findings.worst_pair(x)]]

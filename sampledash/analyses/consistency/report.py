@@ -1,6 +1,7 @@
 """Exports of the Consistency page: results, pictures and tables in one HTML file."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -38,12 +39,10 @@ def report(focus: Focus) -> str:
     for table in if_shared(r, r.question.options)[0].values():
         tables["If systems share their negatives"] = table
     if sum(map(len, r.question.sets)) <= MOST_TESTED:
-        try:
+        with suppress(ValueError):  # counts of instances must be whole; the page shows this error
             parts = [replace(focus, x=x).significance() for x in every]
             tests = pd.concat(parts, ignore_index=True)
             tables["Over instances"] = tests[["metric", *tests.columns.drop("metric")]]
-        except ValueError:  # the tests need whole counts of instances; the page shows this error
-            pass
     legend = pictures.legend([r.systems[i] for i in systems], more=len(r.systems) - len(systems))
     return html_report(r, drawn, tables, legend=legend, pair=focus.pair)
 
