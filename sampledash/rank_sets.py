@@ -362,7 +362,7 @@ class RankSet(ByDigest):
         raise ValueError(f"{hidden}, and {what}: {advice}, or rank more items")
 
     def counted(self, ties: Ties = "expected") -> RankCounts:
-        """Count the instances whose relevant items agree in rank, ties and number of candidates.
+        """Count instances with the same ranks, ties and number of candidates of relevant items.
 
         ``"expected"`` keeps items tied, ``"optimistic"`` ranks the relevant item before the
         irrelevant items tied with it, ``"pessimistic"`` after them.

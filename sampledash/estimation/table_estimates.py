@@ -238,7 +238,7 @@ def estimate_from_table(
     Raises
     ------
     ValueError
-        For everything that :func:`~sampledash.bounds_from_table` refuses without a shape.
+        For all arguments that :func:`~sampledash.bounds_from_table` refuses without ``shape``.
 
     Notes
     -----
@@ -255,9 +255,9 @@ def estimate_from_table(
     that for non-increasing distributions or, if they contradict the table, for all distributions.
 
     The interval allows for the rounding of all printed values at once. With ``instances``, it also
-    allows for two standard errors of the difference from the mean exact metric of these instances:
-    other instances and other negatives could have been drawn. It spans the intervals of both
-    families, but the ranks may have neither distribution, and this error is often larger. If the
+    allows for two standard errors of a mean over these instances: other instances and other
+    negatives could have been drawn. It spans the intervals of both families. The ranks may have
+    neither distribution, and the error of this assumption is often the largest error. If the
     mean over both families is outside the range, the interval is wider, by twice the distance on
     either side. The interval never leaves the range.
 

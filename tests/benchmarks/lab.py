@@ -12,7 +12,8 @@ import numpy as np
 
 import sampledash as sd
 from sampledash.lab.experiments import EXPERIMENTS, Experiment
-from sampledash.lab.models import Part, within
+from sampledash.lab.marks import with_overlaps
+from sampledash.lab.models import Part, finish, within
 from sampledash.papers.steck import TABLE_2
 from tests.benchmarks.frame import Result, alone, timed
 from tests.lab.movielens import DATA, movielens, with_unrated
@@ -21,6 +22,15 @@ X = EXPERIMENTS["krichene"].recommenders["X"]
 #: Recommenders that are run beside X, Y and Z: a linear model (EASE) and a bestseller list.
 BASELINES = {"E": "EASE", "B": "bestsellers-count"}
 WITH_BASELINES = Experiment("last 1", EXPERIMENTS["krichene"].recommenders | BASELINES)
+
+RANKED = ("bestsellers-count", "itemCF", "EASE")
+#: What a rank set holds besides ranks: the weights of items, and whether overlaps are counted.
+NEEDED: dict[str, tuple[str | None, bool]] = {
+    "ranks": (None, False),
+    "class counts": ("popularity^0.75", False),
+    "overlaps": (None, True),
+    "class counts and overlaps": ("popularity^0.75", True),
+}
 
 
 def there(name: str) -> bool:
@@ -112,6 +122,34 @@ def large_lab(quick: bool) -> Iterator[Result]:
         yield Result("X of 10,000,000 interactions", run.seconds, None, None, 0, note=note)
 
 
+def what_designs_need(quick: bool) -> Iterator[Result]:
+    """Rank with class counts, overlaps or both: up to 1.3 times as long as without them.
+
+    The times are those of the Lab: scores and ranks of a bestseller list, item-CF and EASE.
+    """
+    if quick or not there("ml1m"):
+        return
+    parts, spent = sd.split(movielens("ml1m"), "last 1"), dict[str, list[list[float]]]()
+    trained = (sd.parse_recommender(x).train(parts.training) for x in RANKED)
+    models = [finish(part) for part in trained]
+    for _, (what, (weights, marked)) in itertools.product(range(7), NEEDED.items()):
+        times, sets, every = [time.process_time()], list[sd.RankSet](), list[Any]()
+        for model, system in zip(models, RANKED, strict=True):
+            marks = list[Any]() if marked else None
+            options = {"weights": weights, "marks": marks, "system": system}
+            sets.append(finish(sd.rank(model.scores, parts, **options)))
+            times.append(time.process_time())
+            every += [np.concatenate(marks, axis=1)] if marks else []
+        if marked:
+            with_overlaps(sets, every)
+        spent.setdefault(what, []).append([*np.diff(times), time.process_time() - times[0]])
+    least = {what: np.min(runs, axis=0) for what, runs in spent.items()}
+    for what in [*NEEDED][1:]:
+        own = ", ".join(f"{x:.2f}" for x in (least[what] / least["ranks"])[:-1])
+        last = least[what][-1], least["ranks"][-1]
+        yield Result(f"ranks and {what}", *last, None, 0, 1 / 1.3, note=f"each times {own}")
+
+
 def files_are_understood(quick: bool) -> Iterator[Result]:
     """Read a million interactions within 3 s, and compare them with what was written."""
     rng = np.random.default_rng(0)
@@ -127,4 +165,4 @@ def files_are_understood(quick: bool) -> Iterator[Result]:
         yield Result(f"1,000,000 interactions, {name}", ours, None, float(wrong), 0, within=3)
 
 
-BENCHMARKS = (time_and_memory, papers, large_lab, files_are_understood)
+BENCHMARKS = (time_and_memory, papers, large_lab, what_designs_need, files_are_understood)
