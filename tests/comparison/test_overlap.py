@@ -206,7 +206,7 @@ def test_a_report_has_the_chances_that_check_gives(
     assert 0.01 < row["low"] == row["high"] < 0.99
     page = tmp_path / "report.html"
     assert main(["report", *call, "-o", str(page)]) == 0
-    table = page.read_text("utf-8").split("If systems share their negatives", 1)[1]
+    table = page.read_text("utf-8").split("Chance of the true order with shared negatives", 1)[1]
     cells = re.findall("<td[^>]*>(.*?)</td>", table.split("</table>")[0])
     assert cells[:3] == ["Recall@5", row["better"], row["worse"]]
     assert float(cells[3]) == pytest.approx(100 * row["low"], abs=5e-3)  # in percent

@@ -37,7 +37,7 @@ def report(focus: Focus) -> str:
         "Where the order changes": r.flips(r.few_pairs(focus.pair)),
     }
     for table in if_shared(r, r.question.options)[0].values():
-        tables["If systems share their negatives"] = table
+        tables["Chance of the true order with shared negatives"] = table
     if sum(map(len, r.question.sets)) <= MOST_TESTED:
         with suppress(ValueError):  # counts of instances must be whole; the page shows this error
             parts = [replace(focus, x=x).significance() for x in every]
