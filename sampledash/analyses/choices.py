@@ -91,7 +91,10 @@ def stops(low: float, high: float, steps: Sequence[float] = (1, 1.5, 2, 3, 5, 7)
 
 
 def chip_metric(chip: str, k: int, n: int) -> Metric:
-    """Return the metric with the menu label ``chip``; the cutoff of TOPK is about k / n."""
+    """Return the metric with the menu label ``chip``, with the cutoff ``k`` if it has a cutoff.
+
+    The cutoff of TOPK is a share of the list: about k / n.
+    """
     name, truncated = CHIPS[chip]
     if KINDS[name].cutoff == "share":
         return metric(name, k=share_of(k, n))

@@ -149,7 +149,7 @@ def keep_in(session: Callable[[], MutableMapping[Any, Any]]) -> None:
 
 
 def _look() -> bool:
-    """Read from the session, because on a read Streamlit stops a run of the page if outdated."""
+    """Read from the user's session; Streamlit then stops this run if it is outdated."""
     return "v" in _sessions[0]()
 
 

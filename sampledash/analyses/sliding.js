@@ -53,8 +53,8 @@
   scan();
   // In a group of choices, the left and right arrow keys change the lesson if the reader last used
   // the pointer. If the reader last used Tab, the arrow keys move within the group. PageUp and
-  // PageDown, the keys of a presenter's remote control, change the lesson. They do not in a text
-  // field and, if the reader last used Tab, on a slider.
+  // PageDown, the keys of a presenter's remote control, change the lesson, but not in a text field.
+  // If the reader last used Tab, these two keys do not change the lesson on a slider either.
   const turns = {
     ArrowLeft: "lesson_back", ArrowRight: "lesson_next",
     PageUp: "lesson_back", PageDown: "lesson_next",

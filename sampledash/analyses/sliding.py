@@ -285,8 +285,8 @@ def slopes(
     """Return a slope chart: exact metrics at the left, expected sampled metrics at the right.
 
     If the lines of two systems cross, their sampled order is wrong. ``sampled`` maps each m of the
-    slider, which starts at m = ``at``, to the sampled metrics. Names have font size ``size``; the
-    room for names on each side is ``reach`` times the width of the lines.
+    slider, which starts at m = ``at``, to the sampled metrics. Names have font size ``size``. The
+    names on each side have a room of ``reach`` times the distance between the two sides.
     """
     lines = [theme.system_line(place, dark) | {"width": 5} for place in range(len(systems))]
     colors = [line["color"] for line in lines]

@@ -12,8 +12,8 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Opened
 from sampledash.schemes import SCHEMES, Scheme
 
-# Options of ``Opened.read`` and their defaults. Scripts that the dashboard writes for users give
-# the options in this order.
+# Options of ``Opened.read``, which makes rank sets from a file, and their defaults. Scripts that
+# the dashboard writes for users give the options in this order.
 OPTIONS = {x.name: x.default for x in list(signature(Opened.read).parameters.values())[1:]}
 
 

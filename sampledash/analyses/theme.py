@@ -212,8 +212,8 @@ def behind(fig: Picture, pinned: Sequence[tuple[str, Picture]]) -> Picture:
     """Return ``fig`` with the lines of ``pinned`` added in the styles of ``PINNED``.
 
     ``pinned`` holds names and pictures of earlier settings. A pinned line that almost equals a line
-    of ``fig`` is left out. ``meta`` in the layout, the caption of a saved picture, explains
-    the styles.
+    of ``fig`` is left out. The result's layout has an entry ``meta``: a caption, for saved
+    pictures, that says which style belongs to which name.
     """
     written = fig.as_written()
     layout, data = dict(written["layout"]), list(written["data"])

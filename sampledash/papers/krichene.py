@@ -309,7 +309,10 @@ def _sizes() -> Values:
 
 
 def _least_bias(n: int, m: int) -> float:
-    """Return the least mean squared bias of AP over ranks 1..n (eq. 21), divided by mean AP²."""
+    """Return the least mean squared bias that corrected AP can have, divided by mean AP² (eq. 21).
+
+    Both means are over the ranks 1..n.
+    """
     exact = parse_metric("AP")(np.arange(1, n + 1), n)
     bias, _ = correction("least-squares").fit("AP", Sampling(n, m, WITH)).risk()
     return bias / float(np.mean(exact**2))

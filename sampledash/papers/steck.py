@@ -4,10 +4,10 @@ In the paper, rank N of N items is the best rank. In this package, rank 1 is the
 are metrics (:class:`sampledash.Metric`). They are functions of x = (r - 1) / (N - 1), the share of
 the other items that are above an item of rank r.
 
-Of the N - 1 other items, m = Ñ - 1 are sampled. An item of rank r is a hit of TOPK(j/m) if at most
-j sampled items are above it. Let T be the position of the (j+1)-th best sampled item among the
-N - 1 items. Then the item is a hit if r <= T. So sampled TOPK is Recall@T with a random cutoff T,
-whose mean is E[T] = (j + 1) N / Ñ.
+Of the N - 1 other items, m are sampled. (The paper writes Ñ for m + 1.) An item of rank r is a hit
+of TOPK(j/m) if at most j sampled items are above it. Let T be the position of the (j+1)-th best
+sampled item among the N - 1 other items. Then the item of rank r is a hit if r <= T. So sampled
+TOPK is Recall@T with a random cutoff T, whose mean is E[T] = (j + 1) N / (m + 1).
 
 References
 ----------
@@ -111,8 +111,8 @@ def check_steck(load: Load) -> pd.DataFrame:
 
 
 def _measures() -> Values:
-    # Table 1 of the paper has four horror and four romance movies. The four that are relevant to a
-    # user are tied.
+    # Table 1 of the paper has four horror and four romance movies. The four movies of the kind that
+    # a user likes are relevant, and have the same score.
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
@@ -150,7 +150,8 @@ def _sampled(x: RankSet) -> Values:
         for m in range(1, n)
     ]
     n, m, topk = 1001, 100, parse_metric("TOPK@0.02")
-    # ``at`` is the rank that eq. 20 of Krichene & Rendle estimates if 2 sampled items are above.
+    # Let 2 of m sampled items be above the relevant item. ``at`` is then its rank among all items,
+    # as estimated by eq. 20 of Krichene & Rendle.
     at = 1 + 2 * (n - 1) // m
     bias = float(expected(topk, at, Sampling(n, m, WITHOUT)) - topk(at, n))
     return {
@@ -164,12 +165,16 @@ def _sampled(x: RankSet) -> Values:
 
 
 def _areas() -> Values:
-    """Check eq. 8-9 of Steck (2010), whose AUC must be 1 for a perfect list of 4 relevant items."""
+    """Check eq. 8-9 of Steck (2010), two formulas for AUC.
+
+    If 4 relevant items have the 4 best ranks, eq. 8 must give 1.
+    """
     n = 30
     his, pairs = sum(n + 1 - r for r in (1, 2, 3, 4)), 4 * 26
     printed, right = (his + 10) / pairs, (his - 10) / pairs
     auc = float(parse_metric("AUC")(7, n))
-    # For one relevant item ATOP is equal to AUC: use ``auc`` as ATOP in the printed eq. 9.
+    # For one relevant item, ATOP is equal to AUC. So ``auc`` replaces ATOP in the printed eq. 9,
+    # which must give ``auc`` again.
     printed_9 = auc + 4 / (2 * (n - 1))
     # The corrected eq. 9 is AUC = (1 + (N⁺ - 1)/N⁻) ATOP - (N⁺ - 1)/(2N⁻), with N⁺ relevant and N⁻
     # irrelevant items.
@@ -191,8 +196,8 @@ def _numbers() -> Values:
     t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))
     best, rival = TABLE_3["AllRank-Regression"], TABLE_3["integrated model"]
     top, few, two = (100 * (b / r - 1) for b, r in zip(best, rival, strict=True))
-    # The printed TOPK(2 %) of the integrated model, 43 %, may be rounded from 43.5 %. The gain over
-    # the integrated model is then only ``low`` %.
+    # The printed TOPK(2 %) of the integrated model, 43 %, may be rounded from 43.5 %. The gain of
+    # AllRank-Regression over the integrated model is then only ``low`` %.
     low = 100 * (best[2] / 43.5 - 1)
     netflix, movielens = 0.01, 1e6 / (3_900 * 6_040)
     weight = 0.05 * (1 - movielens) / movielens

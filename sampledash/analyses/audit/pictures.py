@@ -14,7 +14,10 @@ _LISTS, _ITEMS, _SIZE, _TAKEN = 500, 400, 50, 20
 
 @memory.once
 def example() -> Audit:
-    """Return the audit of simulated lists, drawn by popularity^0.75; 25 hold the relevant item."""
+    """Return the audit of simulated lists of negatives, drawn by popularity^0.75.
+
+    25 of the lists wrongly contain the relevant item.
+    """
     rng, rows = np.random.default_rng(1), np.arange(_LISTS)[:, None]
     # Weighted sampling without replacement: each item gets an exponential variable, whose rate is
     # the item's weight, and the items with the smallest variables are taken.

@@ -56,9 +56,9 @@ def _mean_root(values: Any) -> float:
 
 
 def most_of(focus: Focus) -> int:
-    """Return the largest budget: the number of negatives of the instance with most negatives.
+    """Return the largest budget (scores per instance): all negatives of the longest list.
 
-    If the sampling scheme makes every m slow to compute, return the page's largest m instead.
+    With some sampling schemes, each m takes long. Then return the page's largest m instead.
     """
     if focus.result.protocol.design.by_class is not None:
         return focus.result.m_max

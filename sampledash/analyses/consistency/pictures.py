@@ -126,7 +126,7 @@ def _over(
     """Return a figure of ``data`` over m, on which ``marks`` are drawn.
 
     The marks are those of :func:`curves`: the page's m, the m at which the order of a pair changes,
-    and the ranges of m in which it is wrong.
+    and the ranges of m in which this order is wrong.
     """
     at, wrong, flips = marks["at"], marks["wrong"], marks["flips"]
     c = theme.look(dark)
@@ -169,8 +169,8 @@ def curve(
 def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, dict[str, Any]]:
     """Return values of m to draw, the systems' mean metrics at these m, and what to mark.
 
-    The means have shape (number of values of m, systems). The picture marks the page's m, each m at
-    which the sampled order of the pair in focus changes, and the ranges of m where it is wrong.
+    The means have shape (number of values of m, systems). The marks are the page's m, each m at
+    which the sampled order of the marked pair changes, and the ranges of m with the wrong order.
     """
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
@@ -515,7 +515,7 @@ def histogram(
 def bin_edges(values: Floats, law: MeanLaw) -> Floats:
     """Return the edges of a histogram's equally wide bars.
 
-    If the possible means are equally spaced, no edge is at a possible mean.
+    If the possible values of the mean metric are equally spaced, no edge is at a possible value.
     """
     low = min(float(values.min(initial=law.mean)), law.mean - 4 * law.std)
     high = max(float(values.max(initial=law.mean)), law.mean + 4 * law.std)

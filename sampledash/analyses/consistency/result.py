@@ -87,7 +87,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Result(Pairs):
-    """Results of the Consistency page. Methods name a pair of systems by its index in ``ends``."""
+    """Results of the Consistency page. Methods take a pair of systems by number.
+
+    The number of a pair is its index in ``ends``, the list of all pairs.
+    """
 
     question: Question
 
@@ -267,8 +270,9 @@ class Focus:
     def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
         """Return values of m, and each pair's chance at each m that one run has the true order.
 
-        For each of the first ``MOST_OVER_M`` pairs, the values include the m from which the pair's
-        chance is at least ``probability``, and m - 1. Other pairs may have NaN at these two values.
+        For each of the first ``MOST_OVER_M`` pairs, the values include the smallest m from which
+        the pair's chance is at least ``probability``, and the m before it. At these two m, the
+        chances of other pairs may be NaN.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1

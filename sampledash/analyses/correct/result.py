@@ -59,7 +59,7 @@ INSTANCES = np.geomspace(1, 10**6, 7)
 SPECTRUM_GAMMAS, SPECTRUM_MS = (1.0, 0.1, 0.01, 0.001, 1e-6), (10, 30, 100, 300, 1000)
 
 MOVIELENS = "movielens-xyz"
-MOVIELENS_M = 2_000  # largest m that is drawn, or computed with a fitted correction, on MovieLens
+MOVIELENS_M = 2_000  # largest m in pictures of MovieLens, and in results of fitted corrections
 
 Point = tuple[Correction, Sampling]
 

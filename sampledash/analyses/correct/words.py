@@ -43,7 +43,10 @@ def risks(errors: Mapping[Correction, tuple[float, float]], instances: int) -> s
 
 
 def vector_note(fit: Fit) -> str:
-    """Return sentences on how to use the vector, and on how its values vary with the rank."""
+    """Return sentences on the vector of corrected values: how to use it, and how it varies.
+
+    The vector has a value for each sampled rank.
+    """
     values, smallest = fit.values, float(fit.values.min())
     steps = np.diff(values)
     moves = np.sign(steps[np.abs(steps) > 1e-12 * np.abs(values).max()])

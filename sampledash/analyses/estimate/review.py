@@ -30,7 +30,10 @@ _MOST_M = 2_000  # largest m that is tried, because a range at a larger m takes 
 
 
 class Larger(NamedTuple):
-    """A table with more numbers than a paper's: label, additional decimals and recalls, and m."""
+    """A table that prints more than a paper's table, or has a larger m.
+
+    ``digits`` is the number of additional decimals; ``recalls`` are additional metrics Recall@k.
+    """
 
     label: str
     digits: int
@@ -54,12 +57,13 @@ def larger_tables(q: TableQuestion) -> Iterator[Larger]:
 
 
 def options(q: TableQuestion, report: Progress) -> pd.DataFrame:
-    """Return how many pairs of systems would be decided by tables that print more numbers.
+    """Return how many pairs of systems larger tables would decide, a row per larger table.
 
-    A table decides a pair if it proves which system has the better exact metric. The numbers in a
-    larger table are predicted from the printed table. The columns are ``printed`` (the label of the
-    larger table), ``pairs`` (their number), ``decided`` (number of pairs decided without an
-    assumption) and ``decided_if_falling`` (decided if no rank is rarer than the next worse rank).
+    A larger table has more decimals, more metrics or a larger m; its numbers are predicted from the
+    printed table. It decides a pair if it proves which system has the better exact metric. The
+    columns are ``printed`` (label of the larger table), ``pairs`` (number of all pairs),
+    ``decided`` (number of pairs decided without an assumption) and ``decided_if_falling`` (number
+    of pairs decided if no rank is rarer than the next worse rank).
     """
     tables, pairs = list(larger_tables(q)), list(combinations(range(len(q.table.rows)), 2))
     rows = []

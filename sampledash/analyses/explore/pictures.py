@@ -128,8 +128,8 @@ def over_ranks(
 def law_window(p: Floats) -> slice:
     """Return the slice of the distribution ``p`` to draw: fewer than ``LIMIT`` ranks.
 
-    Ranks before and after the slice have a probability below max(p) / 2000, unless there would be
-    too many ranks.
+    Ranks outside the slice have a probability below max(p) / 2000. If the slice would then be too
+    long, it is cut.
     """
     most = LIMIT - 1
     seen = np.flatnonzero(p >= p.max() / 2000)

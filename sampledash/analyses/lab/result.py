@@ -43,15 +43,15 @@ SPLITS = {
     "last 5 halved": "last 5 halved seed=0",
     "last 10 %": "latest 10%",
 }
-#: Menu entry -> suffix of such a rule: whether training items belong to the candidates.
+#: Menu entry -> suffix of a rule in ``SPLITS``: whether training items belong to the candidates.
 SEEN = {"left out": "", "kept in": " seen=kept"}
 #: Hyperparameter of AllRank-Regression that a sweep varies: name on the page -> name in the code.
 SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
 #: Share of the list that Steck's Figure 3 enlarges, and cutoffs of TOPK as shares of the list.
 TOP = 0.02
 SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
-# Largest number of pairs of a relevant item and another item for which two bits are stored per pair
-# (:mod:`sampledash.lab.marks`). The bits take 64 MiB.
+# Marks are two bits for each pair of a relevant item and another item. They are stored only if
+# there are at most this many pairs (64 MiB).
 _MOST_MARKED = 2**28
 # A call of Job.advance works for ``_STEP`` seconds, after waiting for at most ``_PATIENCE`` seconds
 # until an earlier call ends.

@@ -56,8 +56,9 @@ def swept(knob: str, table: pd.DataFrame) -> str:
 def designs(table: pd.DataFrame, metric: str, m: int) -> str:
     """Return sentences that compare the sampling schemes.
 
-    They say how many schemes keep the order of the systems on all items, and how much the metric
-    changes with the schemes in which the number of different negatives varies.
+    They say how many schemes keep the order of the systems on all items. In some schemes, the
+    number of different negatives is random: for these, they say how much the metric differs from
+    the metric with the default scheme.
     """
     order, *orders = (ranking(list(map(str, table)), row) for row in table.to_numpy())
     usual = SCHEMES[DEFAULT_SCHEME]

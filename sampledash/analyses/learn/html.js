@@ -14,7 +14,8 @@ const look = (lesson) => Math.max(0, [...lesson.querySelectorAll(".looks button"
 const press = (group, place) =>
   [...group.children].forEach((choice, i) => choice.setAttribute("aria-pressed", i === place));
 const only = (parts, place) => parts.forEach((part, i) => { part.hidden = i !== place; });
-// Returns ``old`` with a change from ``changes`` in html.py, which is given by key or by index.
+// Returns a copy of ``old`` with ``change`` applied. A change, made by ``changes`` in html.py, maps
+// keys (of an object) or indices (of an array) to new values.
 const changed = (old, change) => {
   if (!change || !old || typeof change !== "object" || Array.isArray(change)) return change;
   const copy = Array.isArray(old) ? [...old] : { ...old };

@@ -11,8 +11,8 @@ answer. The module defines
 
 ``numbers(variant)``, ``picture(variant, revealed, dark)``
     ``numbers`` returns a dictionary of numbers and texts for the placeholders (a tuple stands for
-    several lines). Constants of the module are placeholders without an entry: ``$rank`` stands for
-    ``RANK``. ``picture`` returns the Plotly figure before or after the answer is
+    several lines). Constants of the module need no entry in this dictionary: ``$rank`` stands for
+    the constant ``RANK``. ``picture`` returns the Plotly figure before or after the answer is
     ``revealed``. ``variant`` is one of ``LOOKS``, or "" if the module has no ``LOOKS``.
 ``LOOKS``, ``OFFER``
     Both optional. ``LOOKS`` lists metrics or pictures that the user can choose once the answer is

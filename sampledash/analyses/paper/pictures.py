@@ -101,7 +101,9 @@ def panels(item: str, dark: bool) -> list[Panel]:
 
 
 def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
-    """Draw TOPK and ATOP in a panel each: of all relevant items, and of the observed items only.
+    """Draw two panels, for TOPK and ATOP, with two curves each.
+
+    One curve is the mean over all relevant items, the other that over the observed items only.
 
     The x axis is the probability that the best-ranked item is observed, divided by the probability
     for the worst-ranked item. A dot marks the x value ``times``.
@@ -143,10 +145,11 @@ def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
 
 
 def on_both(cells: pd.DataFrame, by: str, dark: bool) -> theme.Picture:
-    """Draw a row per system: the metric printed for 1,000 and 5,000 images, and ranges for 5,000.
+    """Draw a row per system: its metrics printed for 1,000 and for 5,000 images, and two ranges.
 
-    ``cells`` are the rows of one cutoff in :func:`sampledash.analyses.paper.wild.ranges`. They are
-    sorted by the column ``by``, the best system on top.
+    The ranges are those that the numbers for 1,000 images allow for 5,000 images. ``cells`` are the
+    rows of one cutoff in :func:`sampledash.analyses.paper.wild.ranges`. They are sorted by the
+    column ``by``, the best system on top.
     """
     c, shown = theme.look(dark), cells.sort_values(by, ascending=False, kind="stable")
     at, names = list(range(len(shown))), list(map(plain, shown["system"]))

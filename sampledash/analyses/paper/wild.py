@@ -7,8 +7,8 @@ which can be compared with the printed metric. The Paper page reads these ranges
 ``data/ranges_coco_5k.csv``, which ``tests/dashboard/test_wild.py`` computes.
 
 ``data/ranks_ncf.csv``: He et al. (WWW 2017) published two trained recommenders and the sampled
-negatives of each user. The metrics on these negatives can be compared with their exact expectation,
-and estimates from these negatives with the metrics on all items.
+negatives of each user. The metrics on these negatives can be compared with their exact expectation.
+Estimates from these negatives can be compared with the metrics on all items.
 """
 
 from __future__ import annotations
@@ -146,8 +146,8 @@ def published_samples(scheme: Scheme = DEFAULT_SCHEME) -> tuple[SampledRankSet, 
     The rank sets say that the negatives were drawn by ``scheme``.
     """
     table = pd.read_csv(str(bundled() / EXAMPLES[NCF].file))
-    # Some instances have m = 98, because the relevant item itself was among the 99 draws. This does
-    # not depend on the item's rank, so ``adaptive`` is False.
+    # Some instances have m = 98, because the relevant item itself was among the 99 draws. So m does
+    # not depend on the ranks of the negatives: ``adaptive`` is False.
     return tuple(
         SampledRankSet(str(system), x["sampled"], x["n"], x["m"], scheme=scheme, adaptive=False)
         for system, x in table.groupby("system", sort=False)

@@ -106,7 +106,10 @@ def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
 
 
 def _counterexample(metric: str, m: int) -> tuple[str, Link | None]:
-    """Return a sentence on two rank sets that sampling orders wrongly, and a link or None."""
+    """Return a sentence on two rank sets that sampling orders wrongly, and a link to them.
+
+    If there are no such rank sets, the link is None.
+    """
     flipped = sd.counterexample(metric, sd.Sampling(N, m, WITHOUT))
     if flipped is None:
         none = f"There is none for {metric} with {negatives(m)}"
