@@ -6,8 +6,9 @@ clocks are independent. The first m items whose clocks ring are distributed as m
 t, the clock of item i has rung with probability :math:`1 - e^{-w_i t}`.
 
 Of the items whose clocks have rung by time t, A are above the relevant item, D are tied with it,
-and B are below it. R is the total weight of all other items, and thus the rate of the next ring. Of
-the m drawn items, :math:`A_m` are above the relevant item, and :math:`D_m` are tied with it. Then
+and B are below it. R is the total weight of the items whose clocks have not rung yet, and thus the
+rate of the next ring. Of the m drawn items, :math:`A_m` are above the relevant item, and
+:math:`D_m` are tied with it. Then
 
 .. math:: P(A_m = a, D_m = d) = \int_0^\infty E[R;\, A = a, D = d, B = m - a - d]\, dt.
 
@@ -27,11 +28,11 @@ from numpy.typing import ArrayLike
 from sampledash import checks
 from sampledash.types import Floats, Ints
 
-#: Indices on the second axis of the array ``classes`` of :func:`law`. For each set of negatives of
-#: equal sampling weight, it holds the number above the relevant item, the number tied with it, the
-#: number of all these negatives, and their weight.
+#: Indices on the second axis of the array ``classes`` of :func:`law`. The array describes sets of
+#: negatives of equal sampling weight. For each relevant item and each set, it holds the number of
+#: negatives above the item, the number tied with it, the size of the set, and the weight.
 ABOVE, TIED, NEGATIVES, WEIGHT = range(4)
-_NODES = 64  # largest number of classes of items, apart from the class of items of weight 0
+_NODES = 64  # largest number of classes of items by weight; items of weight 0 are an extra class
 _NOTHING = 1e-17  # smaller probabilities are rounding errors of the Fourier transforms
 _SMALL = 500  # largest number of probabilities that are computed with an error below 1e-13
 # Settings of the integral over log t (module docstring): _FINE for few probabilities, _COARSE for
@@ -41,7 +42,7 @@ _SMALL = 500  # largest number of probabilities that are computed with an error 
 _FINE, _COARSE = (0.25, 12.0, 9.0), (1.2, 3.6, 6.5)
 _ROWS = 512  # largest number of instances that are computed together
 _LEAST = 1e-6  # items of weight 0 get this share of the smallest positive weight: they come last
-_ROUNDED = 1e-4  # allowed relative error of a sum of numbers of items (may be single precision)
+_ROUNDED = 1e-4  # allowed relative error of sums, because given numbers may have single precision
 _STEPS = 60  # largest number of Newton steps
 
 
@@ -58,8 +59,9 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
 
     Returns
     -------
-    The first class of each item, (items,); the parts of the item in this class and in the next
-    three classes, (items, 1) or (items, 4); and the weights of the classes.
+    Three arrays: the index of each item's first class, (items,); the parts of the item in its
+    classes, from the first on; and the weights of the classes. The parts have shape (items, 1), or
+    (items, 4) if items are divided over four classes.
     """
     weight = checks.numbers("weights", weights)
     if np.any(weight < 0) or not weight.any():
@@ -173,8 +175,8 @@ def _laws(
     ``grid`` is _FINE or _COARSE.
     """
     middle, width = _times(np.sum(parts, axis=0), weight, m)
-    # Sort the rows, so that the rows of a block have similar numbers of drawn items above. The
-    # transforms of a block can then be short.
+    # Sort the instances by the expected number of drawn items above the relevant item. Similar
+    # instances are then in one block, and need only short Fourier transforms.
     order = np.argsort((parts[0] * -np.expm1(-weight * np.exp(middle)[:, None])).sum(axis=1))
     middle, width, parts = middle[order], width[order], [x[order] for x in parts]
     step, reach, wide = grid
@@ -223,9 +225,9 @@ def _rung(
     """Return the probability that the clocks of s items have rung by ``time``, for s = 0..m.
 
     Each item has a clock that rings after an exponential time, whose rate is the item's weight.
-    Also return the mean total weight of all other items, which counts as 0 unless exactly s clocks
-    have rung. Both results have shape (rows, m + 1). ``counts`` is the number of items of each
-    weight, (rows, weights).
+    Also return the mean of the total weight of the items whose clocks have not rung; it counts as 0
+    unless exactly s clocks have rung. Both results have shape (rows, m + 1). ``counts`` is the
+    number of items of each weight, (rows, weights).
     """
     p, q = -np.expm1(-weight * time), np.exp(-weight * time)
     # Numbers of rung clocks outside low..most are so improbable that they are left out. The

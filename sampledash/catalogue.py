@@ -1,8 +1,8 @@
 r"""A catalogue whose items differ in popularity: negatives are drawn by popularity.
 
 Of n - 1 negatives, the j-th most popular negative has the sampling weight :math:`j^{-s}` (Zipf).
-Let a negatives be ranked above the relevant item, and let b be a parameter in 0..1. The t = b a
-most popular negatives of the catalogue are above, and so are a - t random negatives of the others.
+Let :math:`a` be the number of negatives above the relevant item, and b a parameter in 0..1. Above
+are the t = b a most popular negatives of the catalogue, and a - t random negatives of the others.
 If b a is not a whole number, t is one of the two whole numbers around it, at random, so that the
 mean of t is b a. If b = 0, the ranking ignores popularity; if b = 1, it is the bestseller list.
 

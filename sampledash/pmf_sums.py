@@ -1,4 +1,4 @@
-r"""Weighted sums of the distributions of the number of sampled items above many relevant items.
+r"""Weighted sums, over relevant items, of the distributions of the number of sampled items above.
 
 A sum over a million relevant items does not need a million distributions. A few made-up items give
 the same sum to the last digit, because the distribution is a smooth function of the share of items
@@ -29,7 +29,7 @@ from sampledash.types import Floats, blocks
 #: Three arrays with an entry for each relevant item: the sampling weight of all items above it, the
 #: sampling weight of all items below it, and its weight in a sum over relevant items.
 Weighted = tuple[Floats, Floats, Floats]
-_SIZES = 12  # largest number of interpolation points over N
+_SIZES = 12  # largest number of interpolation points over N, the number of negatives
 #: Without replacement, instances are grouped by the number N of negatives before interpolation. In
 #: a group, log(1 - m/N) differs by at most this.
 _BAND = 0.25

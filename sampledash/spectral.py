@@ -36,9 +36,9 @@ As functions of the number of items above, x = 0..N - 1 with N = n or m + 1, the
 .. math:: B_x (u_{x+1} - u_x) = B_{x-1} (u_x - u_{x-1}) - j (j + 1) u_x, \quad
           B_x = (x + 1)(N - 1 - x).
 
-From the end of the list, where polynomials of high degree are tiny, to the middle, values grow or
-oscillate. So a recursion in x is accurate at any degree, whereas a recursion in j fails beyond
-degree 2 √N.
+Polynomials of high degree are tiny at the ends of the list. From there to the middle, their values
+grow or oscillate. So a recursion in x is accurate at any degree, whereas a recursion in j fails
+beyond degree 2 √N.
 
 *With replacement* these results hold in the limit of large n. At finite n the eigenvectors are
 close to the polynomials, and the eigenvalues are computed numerically.
@@ -294,8 +294,9 @@ def _seen(sampling: Sampling, least: float) -> list[Floats]:
 
     There is one polynomial of each degree over the true ranks, and one over the sampled ranks. In
     these bases, A is diagonal without replacement, and triangular with replacement. Each degree has
-    a singular value (with replacement, the one for large n). Degrees whose singular value is up to
-    ``least`` times the largest are left out.
+    a singular value. Degrees whose singular value is up to ``least`` times the largest are left
+    out. (With replacement, the limit of the singular value for large n is taken instead, times
+    sqrt(2 j + 1) for degree j.)
 
     The matrix is given in two parts, for even and for odd degrees: diagonals or triangular
     matrices. Even and odd degrees do not mix, because polynomials of even degree are symmetric

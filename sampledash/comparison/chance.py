@@ -47,7 +47,7 @@ _ROOM = 1 << 25
 # Largest length of the discrete Fourier transform in ``by_lumps``. If a longer transform is needed,
 # ``by_lumps`` returns None.
 _TURNS = 128
-_ROUNDED = 1e-6  # ``by_lumps`` takes a smaller product of standard deviation and frequency as 0
+_ROUNDED = 1e-6  # ``by_lumps`` takes a standard deviation times a frequency as 0 below this
 _FAINT = 1e-6  # a product of two characteristic functions with a smaller modulus is negligible
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
 # Pairs of systems are computed together, at the same frequencies, if the standard deviations of
@@ -155,9 +155,10 @@ def pair_chances(
 def _chances_of_sums(
     runs: Sequence[Run], first: Ints, second: Ints, means: Floats, deviations: Floats
 ) -> Floats:
-    """Return P(first mean > second mean), by a normal distribution if this is accurate enough.
+    """Return, for each pair of runs, the probability that the first run has the larger mean.
 
-    Otherwise, invert the characteristic function of the difference.
+    ``first`` and ``second`` hold the indices of the pairs' runs. A normal distribution is used if
+    it is accurate enough; otherwise the characteristic function of the difference is inverted.
     """
     difference = means[first] - means[second]
     deviation = np.hypot(deviations[first], deviations[second])
@@ -183,10 +184,11 @@ def _chances_above(
     deviation: Floats,
     shift: Floats,
 ) -> Floats:
-    """Return P(mean of ``first`` run > mean of ``second`` run + shift) for each pair of indices.
+    """Return P(mean of the first run > mean of the second run + shift) for each pair of runs.
 
-    The mean of a run must be a sum of independent contributions of instances, and the numbers of
-    equal instances must be whole. ``difference`` is the expected difference of the means minus
+    ``first`` and ``second`` hold the indices of the pairs' runs. The mean of a run must be a sum of
+    independent contributions of instances, and counts of instances must be whole numbers.
+    ``difference`` is the expected difference of the means minus
     ``shift``, and ``deviation`` is the standard deviation of the difference, above 0. If both means
     have the same evenly spaced values, ``shift`` is half the distance of neighbouring values;
     otherwise it is 0.
@@ -215,8 +217,8 @@ def _chances_above(
 def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
     """Return P(mean of ``first`` > mean of ``second`` + shift), or None.
 
-    The result is None if :func:`by_lumps` does not apply, because no rare value is much larger than
-    all others.
+    The result is None if :func:`by_lumps` does not apply, for example because no rare value is much
+    larger than all others.
     """
     if not (first.is_sum and second.is_sum and first.has_lump):
         return None
@@ -289,14 +291,17 @@ def normal_chances(
 def common_step(first: Floats | float, second: Floats | float) -> Floats:
     """Return the continuity correction for the difference of two means.
 
-    ``first`` and ``second`` are the continuity corrections for the two means. The result is this
-    number if both are equal, and otherwise 0.
+    ``first`` and ``second`` are the continuity corrections for the two means. If they are equal,
+    the result is ``first``; otherwise it is 0.
     """
     return np.where(np.abs(np.subtract(first, second)) <= 1e-9 * np.asarray(first), first, 0.0)
 
 
 def _chances_among(laws: Sequence[Law | None]) -> Floats:
-    """Return the matrix of P(mean of i > independent mean of j); NaN if a distribution is None."""
+    """Return the matrix of P(mean i > mean j) for independent means with these distributions.
+
+    The entry is NaN if one of the two distributions is None.
+    """
     chances = np.full((len(laws), len(laws)), np.nan)
     known = {i: law for i, law in enumerate(laws) if law is not None}
     if not known:
@@ -411,12 +416,13 @@ def inverted(
     deviation: float,
     shift: Floats,
 ) -> Floats:
-    """Return P(sum ``first`` > sum ``second`` + shift) for each pair of indices of sums.
+    """Return P(first sum > second sum + shift) for each pair of random sums, by Fourier inversion.
 
-    ``transform`` returns the characteristic functions of the sums, (sums, frequencies). ``laws`` is
-    the number of distributions that ``transform`` evaluates: with more distributions, fewer
-    frequencies are used. ``deviation`` is the largest standard deviation of the pairs' differences.
-    It determines the spacing of the frequencies, so all pairs need similar standard deviations.
+    ``first`` and ``second`` hold the indices of the pairs' sums. ``transform`` returns the
+    characteristic functions of the sums, (sums, frequencies). ``laws`` is the number of
+    distributions that ``transform`` evaluates: with more distributions, fewer frequencies are used.
+    ``deviation`` is the largest standard deviation of the pairs' differences. It determines the
+    spacing of the frequencies, so all pairs need similar standard deviations.
     """
     base = 2 * np.pi / (4 * _REACH * deviation)
     phi = np.empty((max(first.max(), second.max()) + 1, 0), dtype=np.complex128)

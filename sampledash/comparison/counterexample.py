@@ -43,7 +43,7 @@ _Copies = tuple[int, int]
 _ALL = 128  # largest number of candidates for which every rank is tried
 _STEPS = 64  # with more than _ALL candidates, this many logarithmically spaced ranks are tried
 _VISIBLE = 1e-11  # smallest difference of two means that is not a tie
-_PAIRED = 1_000  # ``_multiples`` tries at most this many gaps in which A is better, or B is better
+_PAIRED = 1_000  # ``_multiples`` tries at most this many gaps (pairs of instances) of A, and of B
 # Up to this many instances, a rank set of the result has a row for each instance. With more
 # instances, it has a row for each distinct rank, with the number of instances of this rank.
 _ROWS = 64

@@ -267,8 +267,8 @@ class _Pass:
         #: histogram ``row`` that have exactly m negatives.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
         #: For each histogram, two arrays about the relevant items with at most m_max negatives: the
-        #: sorted numbers of negatives, and the cumulative sums of the items' exact values. An entry
-        #: of the sums is what all items with fewer than m negatives add to the means at m.
+        #: sorted numbers of negatives, and the cumulative sums of the items' exact values. One of
+        #: these sums is what all items with fewer than m negatives add to the means at m.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)
@@ -291,9 +291,9 @@ class _Pass:
             self._arrive(first[row], row, members)
         self.kept = {top: first}
         # For each j, two arrays about the j-th best relevant items: the rows of their histograms,
-        # and the metrics' values for 0, 1, ... sampled negatives above. Only values that do not
-        # depend on m can be used. The values of the metrics in ``moving`` (AUC, ATOP, TOPK) and all
-        # corrected values depend on m.
+        # and the metrics' values for 0, 1, ... sampled negatives above. Values that depend
+        # on m are computed by ``_values`` instead: those of the metrics in ``moving`` (AUC, ATOP,
+        # TOPK), and all corrected values.
         self.static = list[tuple[Ints | slice, Floats]]()
         positions = np.array([lane.position for lane in self.lanes])
         for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():

@@ -4,12 +4,13 @@ Take a relevant item of an instance, ranked by two systems. Each irrelevant item
 or below the relevant item under the first system, and above, tied or below under the second system.
 The numbers of irrelevant items in these nine combinations are called *cells*.
 
-After tied items have been put in a random order, let a items be above the relevant item under the
-first system, b under the second, and o under both. Of m drawn items, let s be above the relevant
-item under the first system, and t under the second. Then t = x + z, where x of the s items are
-among the o items, and z of the other m - s drawn items are among the b - o items. Given s, the
-numbers x and z are independent and hypergeometric (binomial for draws with replacement). This gives
-the joint distribution of s and t, and thereby of the two sampled values of the instance.
+After tied items have been put in a random order, a, b and o are the numbers of irrelevant items
+above the relevant item under the first system, under the second, and under both. Of m drawn items,
+let s be above the relevant item under the first system, and t under the second. Then t = x + z,
+where x of the s items are among the o items, and z of the other m - s drawn items are among the
+b - o items. Given s, the numbers x and z are independent and hypergeometric (binomial for draws
+with replacement). This gives the joint distribution of s and t, and thereby of the two sampled
+values of the instance.
 
 Tied items have independent random orders under the two systems. Of the items that are tied with the
 relevant item, u come above it, where u = 0, 1, ... have equal chances. A Gauss rule approximates
@@ -85,8 +86,9 @@ class Overlap:
         Positions of the two relevant items among the relevant items of the instance under the first
         and the second system, from 1, shape (rows, 2).
     cells
-        Numbers of irrelevant items that are above, tied with, below (second axis) the item under
-        the first system and (third axis) the item under the second: shape (rows, 3, 3).
+        Numbers of irrelevant items, shape (rows, 3, 3). The second axis tells whether they are
+        above, tied with or below the relevant item under the first system; the third axis tells the
+        same for the second system.
     """
 
     systems: tuple[str, str]
@@ -96,7 +98,7 @@ class Overlap:
 
     @classmethod
     def between(cls, first: RankSet, second: RankSet) -> Overlap:
-        """Return the overlap of two systems that ``first.overlaps`` holds for ``second``."""
+        """Return the overlap of two systems, from the counts in ``first.overlaps``."""
         pair = first.system, second.system
         at = -np.ones(1)
         if second.max_relevant == 1:
@@ -177,7 +179,8 @@ def bounds_if_known(
         np.array([protocol.vector(metric, x, m, j + 1) for j in range(last)]).T for x in atoms
     ]
     # ``functions[system][j]`` holds functions of the number of drawn negatives above the relevant
-    # item at position j. The bounds follow from the expected values of their products.
+    # item at position j + 1. The bounds follow from the expected values of the products of two
+    # functions, one for each system.
     functions, values = [list((v - v[-1]).T[..., None]) for v in vectors], list[Floats]()
     if not np.any(drawn) and np.all(first.counts == 1):
         tops = [int(np.max(np.nonzero(some[0])[0], initial=0)) + 1 for some in functions]

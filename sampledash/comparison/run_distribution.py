@@ -40,7 +40,7 @@ FEW = 30  # with fewer instances, the normal approximation is not used
 _MOST = 20_000  # largest number of instances whose hits are convolved exactly
 # The distribution of a mean of hits is computed exactly if the mean has fewer values than this.
 _LATTICE = 1 << 20
-_TOGETHER = 64  # up to this length of the distributions, all pairs of them are convolved at once
+_TOGETHER = 64  # distributions up to this length are convolved in pairs, all pairs at once
 _WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a distribution are dropped
 # ``_convolved`` returns None if a sum has more than _SUPPORT distinct values, or more than _JOINED
 # values before equal values are joined.

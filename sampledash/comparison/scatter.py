@@ -149,7 +149,7 @@ def pair_covariances(
 ) -> Floats:
     """Return the sum of the covariances of all pairs of relevant items of each instance.
 
-    A covariance is that of the items' contributions to a metric. They are not multiplied by
+    A covariance is that of two items' contributions to a metric, not multiplied by
     ``metric.scales``, such as 1 / (number of relevant items). The sum is 0 if all negatives are
     drawn. The result has the shape (instances, metrics).
     """
@@ -236,9 +236,10 @@ def conditional_means(
     """Return the mean of ``values[s]`` if t items of a set are drawn and s of them are in a subset.
 
     ``inner`` and ``outer`` are the sizes (or weights) of the subsets and of the sets. ``values``
-    has shape (pairs, width, c), for s = 0..width - 1. The result has shape (pairs, top, c), for
-    t = 0..top - 1; ``top`` is width by default. Each draw updates the distribution of s: the
-    probability that the next item is in the subset is the subset's share of the remaining items.
+    holds c functions of s = 0..width - 1 for each pair of subset and set: (pairs, width, c). The
+    result holds their means for t = 0..top - 1: (pairs, top, c). By default, ``top`` is width. Each
+    draw updates the distribution of s: the probability that the next item is in the subset is the
+    subset's share of the remaining items.
     """
     width = values.shape[1]
     top = top or width

@@ -1,10 +1,10 @@
 r"""Chance of the true order when both systems see the same sampled negatives.
 
 The ranks of a relevant item under two systems do not determine which negatives are above the item
-under both. If a of N negatives are above it under the first system, and b under the second, the
-overlap o of these two sets lies between max(0, a + b - N) and min(a, b). Let s and t be the numbers
-of drawn negatives above under the two systems, and f(s) and g(t) the sampled values. If f and g
-decrease, the covariance of the values increases with o.
+under both. Of the N negatives, a set of size :math:`a` is above it under the first system, and a
+set of size b under the second. The overlap o of these two sets lies between max(0, a + b - N) and
+min(a, b). Let s and t be the numbers of drawn negatives above under the two systems, and f(s) and
+g(t) the sampled values. If f and g decrease, the covariance of the values increases with o.
 
 Proof: let negative x be above under the first system only, and y under the second only. Now change
 the second system so that x is above and y is not. In samples with both or neither of x and y, s and
@@ -185,7 +185,7 @@ def _bounds(
             error = _ERROR * (not all(x.run.is_sum or x.run.law_of_hits() for x in (first, second)))
             return _any_coupling(laws[0], laws[1], error, difference, max(variances[1], 0.0))
     step = common_step(first.run.half_unit, second.run.half_unit)
-    # Set variances that differ from 0 only by rounding errors to 0.
+    # Replace variances that are 0 up to rounding errors by 0.
     deviations = np.sqrt(np.where(variances <= 1e-13 * (apart @ weight), 0.0, variances))
     chances = normal_chances(np.full(2, difference), deviations, step)
     # Widen the bounds, because the normal distribution allows neither for skewness nor for ties.
@@ -293,8 +293,8 @@ def _item_bounds(
 ) -> tuple[Floats, Floats]:
     """Return lower and upper bounds on the covariances of sampled values: (rows,) each.
 
-    A covariance is that of a relevant item under the first system (a row of ``left``) and a
-    relevant item of the same instance under the second system (the same row of ``right``).
+    Each covariance is between the sampled values of two relevant items of an instance: one under
+    the first system (a row of ``left``), and one under the second (the same row of ``right``).
     """
     above, below = protocol.weights(left)
     other, rest = protocol.weights(right)

@@ -161,7 +161,7 @@ def interval_of_sample(
     Before the variance is computed, z^2 artificial instances (z is the normal quantile) are added
     to the sample: half with the value 0, half with ``best``. For paired differences, the values are
     -d and d; d is the sum of the squared differences divided by the sum of their absolute values,
-    or ``best`` if all are 0. Equal values therefore still give an interval of positive length:
+    or ``best`` if all are 0. Equal values therefore still give an interval of positive length. See
     Agresti & Coull, Approximate is better than "exact", The American Statistician 1998; for paired
     differences, Agresti & Min, Statistics in Medicine 2005. The mean over the sampled instances is
     known, so only the other instances widen the interval.
@@ -193,7 +193,7 @@ def best_value(metric: Metric, ranks: RankSet) -> float:
 def _of_equal(
     left: Group, first: int, other: Group, second: int, best: float, confidence: float
 ) -> tuple[float, float]:
-    """Return an interval of the difference of two systems if all resamples have the same value."""
+    """Return an interval of a difference of two systems that is the same in all resamples."""
 
     def ends(values: Floats, group: Group, paired: bool = False) -> Interval:
         mean, counts = float(np.average(values, weights=group.counts)), group.counts
@@ -206,7 +206,7 @@ def _of_equal(
 
 
 def holm(p: Floats) -> Floats:
-    """Return Holm's adjusted p-values: shape of ``p``, at most 1."""
+    """Return Holm's adjusted p-values, in the order of ``p``; they are at most 1."""
     order = np.argsort(p, kind="stable")
     adjusted = np.empty(len(p))
     adjusted[order] = np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order])

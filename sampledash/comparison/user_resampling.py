@@ -195,7 +195,8 @@ def probability_if_redrawn(
     ------
     ValueError
         If a system cannot be sampled by the scheme, or the variance of an instance is unknown
-        (popularity, ties="expected", and an instance with ties and several relevant items).
+        (if negatives are drawn by popularity, ``ties`` is "expected", and an instance has ties and
+        several relevant items).
 
     Notes
     -----
@@ -296,7 +297,7 @@ def _by_lumps(
 
 
 def _runs(values: Sampled, system: int) -> Floats:
-    """Return RUNS means of runs on redrawn instances.
+    """Return the means of RUNS sampled runs, each on redrawn instances.
 
     The runs are simulated. If this would take too long, or if counts of instances are fractions,
     the means are drawn from a normal distribution. Systems that rank the same instances share the

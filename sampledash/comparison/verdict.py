@@ -1,7 +1,8 @@
 """The verdict: whether a sampled evaluation shows the order of two systems by the exact metric.
 
-:class:`Pairs` holds the verdict on every metric and pair at one m, and the orders over m on which
-the verdict is based. Dashboard pages, texts, tables and scripts are made from :class:`Pairs`.
+:class:`Pairs` holds the verdict on every metric and pair at one m, and the expected order at each
+evaluated m, on which the verdict is based. Dashboard pages, texts, tables and scripts are made from
+:class:`Pairs`.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def verdict_at_m(
     protocol: Protocol,
     exact: Floats | None = None,
 ) -> dict[str, list[Any]]:
-    """Return the columns of :func:`verdict` at one m, from the orders over all m.
+    """Return the columns of :func:`verdict` at one m, given the orders at all evaluated m.
 
     ``exact`` holds the exact means, if they have been computed before. ``right_from``, the m from
     which on a pair is right, is None if the pair is not right at the largest m.
