@@ -140,7 +140,7 @@ def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range
 
 
 def decided(spans: Iterable[Range | None]) -> int:
-    """Return how many ranges exclude 0. Each range is that of a difference, or None."""
+    """Return how many ranges of a difference exclude 0; a range that is None does not count."""
     return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 

@@ -126,7 +126,7 @@ class Cells:
     """
 
     starts: Ints  # index of the first outcome (m and sampled rank) of each cell
-    share: Floats  # of the instances with the cell's m, the share in the cell
+    share: Floats  # share of the cell among the instances with the cell's m
     size: Floats  # number of instances with the cell's m, divided by the design effect
     outcomes: int  # number of outcomes: the sum of m + 1 over all m
     instances: float  # number of all instances, divided by the design effect
@@ -159,7 +159,7 @@ class Cells:
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
 
     def joined(self, table: Floats) -> Floats:
-        """Return the probability of each cell (group of sampled ranks) from those of sampled ranks.
+        """Return the probability of each cell: the sum over its group of sampled ranks.
 
         A row of ``table`` belongs to one true rank (or another component of a mixture), and begins
         with the probabilities of all outcomes. The result has the shape (rows, cells).

@@ -448,7 +448,7 @@ def most_likely_slopes(
 
 
 def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
-    """Return each outcome's (m and sampled rank) share, and the weight of its error in "mes"."""
+    """Return the share of each outcome (m and sampled rank), and its error's weight in "mes"."""
     shares, weights = [], []
     for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
         size = counts.sum(axis=-1, keepdims=True)
