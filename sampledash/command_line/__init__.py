@@ -75,7 +75,10 @@ def _option(args: Namespace, remedy: Remedy) -> str:
 
 
 def _check_paths(args: Namespace) -> None:
-    """Raise a ValueError if a path is empty, or if the output is, or lies in, an input path."""
+    """Raise a ValueError if a path is empty, or if the output would change the input.
+
+    The output may be neither an input file nor a file in an input folder.
+    """
     read = [("FILE", path) for path in getattr(args, "files", ())]
     inputs = ("relevant", "seen", "qrels", "train")
     read += [(f"--{name}", getattr(args, name, None)) for name in inputs]

@@ -35,7 +35,9 @@ def number(text: str, *, whole: bool = True) -> float:
 
 
 class Command(NamedTuple):
-    """A command: the module with its function of the same name, and the keys of its options.
+    """A command: its module, and the keys of its options.
+
+    The module has a function with the name of the command.
 
     For each key, :data:`TEXTS` has the help, and :data:`OPTIONS` the other arguments for argparse.
     """

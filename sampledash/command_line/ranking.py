@@ -87,8 +87,8 @@ def _weights(
 ) -> dict[str, float]:
     """Return the sampling weight of each item for ``negatives`` such as ``popularity^0.75``.
 
-    A power such as 0.75 is taken of the column ``weight`` of ``table``, the table of scores, or,
-    without ``table``, of the number of rows of ``seen`` with this item.
+    The weight is a power, here 0.75, of a number. If ``table`` (the table of scores) is given, the
+    number is in its column ``weight``. Otherwise it is the item's number of rows in ``seen``.
     """
     if table is not None:
         with warehouse.one_sentence(name):
@@ -108,7 +108,7 @@ def _weights(
 
 
 def _by_weight(name: str, every: queries.Table, weights: Mapping[str, float]) -> list[RankSet]:
-    """Return a rank set for each system, with its negatives counted by sampling weight."""
+    """Group items by sampling weight; return for each system a rank set with counts by group."""
     with warehouse.one_sentence(name):
         items = every.select("item").distinct().to_pyarrow().to_pandas()
     first, parts, weight = parts_of([weights[str(item)] for item in items["item"]])
@@ -117,10 +117,10 @@ def _by_weight(name: str, every: queries.Table, weights: Mapping[str, float]) ->
 
 
 def _by_stratum(name: str, every: queries.Table, negatives: str) -> list[RankSet]:
-    """Return a rank set for each system, with its negatives counted by stratum.
+    """Return for each system a rank set that counts the negatives of each stratum separately.
 
-    The column ``stratum`` of the scores labels the stratum of each negative. ``negatives`` is the
-    number drawn from each stratum, such as ``history=50,rest=49``, or ``hard=all``.
+    The column ``stratum`` of the scores labels the stratum of each negative. ``negatives`` says how
+    many are drawn from each stratum, such as ``history=50,rest=49``, or ``hard=all``.
     """
     if queries.STRATUM not in every.columns:
         raise ValueError(f"{name} has no column stratum: add it, or draw by weight or popularity")
@@ -141,7 +141,11 @@ def _by_stratum(name: str, every: queries.Table, negatives: str) -> list[RankSet
 
 
 def _overlapping(name: str, every: queries.Table, sets: list[RankSet]) -> list[RankSet]:
-    """Add overlaps to the rank sets: how many items two systems rank above the relevant item."""
+    """Add overlaps to the rank sets.
+
+    An overlap is the number of items that two systems both rank above the relevant item, or level
+    with it.
+    """
     with warehouse.one_sentence(name):
         table = queries.overlaps(every).to_pyarrow().to_pandas()
     overlaps = [
@@ -159,7 +163,7 @@ def _overlapping(name: str, every: queries.Table, sets: list[RankSet]) -> list[R
 def _grouped(
     name: str, every: queries.Table, groups: pd.DataFrame, last: Mapping[str, ArrayLike]
 ) -> list[RankSet]:
-    """Return a rank set for each system, with its negatives counted by group of items.
+    """Return for each system a rank set that counts the negatives of each group separately.
 
     ``groups`` divides the items as in :func:`~sampledash.readers.queries.class_sums`. ``last`` has
     one entry: ``"classes"`` with the sampling weight of each group, or ``"strata"`` with the number

@@ -50,7 +50,10 @@ def read(sources: Sequence[tuple[Any, str]], args: argparse.Namespace) -> list[R
 
 
 def opened(path: str) -> tuple[Any, str]:
-    """Return a source and its name for messages; ``-`` gives a buffer of standard input."""
+    """Return ``path`` and the file's name for messages.
+
+    For the path ``-``, return the content of standard input in a buffer, and "standard input".
+    """
     if path != "-":
         return path, Path(path).name
     if sys.stdin is None:

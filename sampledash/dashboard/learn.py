@@ -35,7 +35,7 @@ def check_link() -> None:
     offered: dict[str, tuple[Sequence[str], Any]] = {LESSON: (NUMBERS, NUMBERS[0])}
     for number, module in enumerate(lessons.course(), 1):
         offered[f"{LOOK}{number}"] = lessons.looks(number), lessons.looks(number)[0]
-        if (key := f"guess{number}") in st.query_params:  # computing all lessons takes long
+        if (key := f"guess{number}") in st.query_params:  # call the slow words() only then
             offered[key] = [choice.text for choice in lessons.words(number).choices], []
         if offer := getattr(module, "OFFER", None):
             offered[EXAMPLE] = [*map(negatives, offer[1])], []

@@ -116,9 +116,9 @@ class Follows:
 def listen() -> None:
     """Draw the component that reports when the reader looks at the lower part of the page.
 
-    The browser sends simultaneous events in one message. A message can name only one fragment, a
-    part of the page that Streamlit reruns alone. This component is outside of all fragments. If its
-    report shares a message with a change of a setting, the message names the setting's fragment.
+    A fragment is a part of the page that Streamlit reruns alone. The browser may send this report
+    and a change of a setting in one message, but a message can name only one fragment. This
+    component is outside of all fragments, so that the message names the fragment of the setting.
     """
     _COMPONENT(key=_KEY, on_looked_change=lambda: None, height=1)
 
@@ -149,9 +149,10 @@ def below(draw: Callable[[Any], None]) -> None:
 def follow(shown: object = None, every: Sequence[Follows] = (), answers: Hashable = None) -> None:
     """Let pictures follow dragged sliders, and let the details below use the result ``shown``.
 
-    Call this function in the fragment of the sliders (the part of the page that reruns when a
-    slider changes), because a change and a request for frames may arrive in one message.
-    ``answers`` identifies the result. While it is the same, the details below are not dimmed.
+    Call this function in the fragment of the sliders, the part of the page that reruns when a
+    slider changes. A change and a request for frames may arrive in one message, and Streamlit then
+    reruns only one fragment. ``answers`` identifies the result. While ``answers`` is the same, the
+    details below are not dimmed.
     """
     number, before = st.session_state.get(_SHOWN, (0, None, None))[0::2]
     number += answers is None or answers != before

@@ -47,7 +47,7 @@ _OUTLINE = scripts.component("access.js")
 _COPY = scripts.component("copying.js")
 memory.keep_in(lambda: st.session_state)
 _PATIENCE, _PAUSE = 0.3, 0.05
-_OPEN = "_source_open"  # key of the session: the data for which the reader pressed "Change"
+_OPEN = "_source_open"  # session key of the data for which the reader pressed "Change"
 
 
 def outline(*titles: str) -> None:

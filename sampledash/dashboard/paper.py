@@ -60,10 +60,10 @@ def steck() -> pd.DataFrame:
 
 @once
 def missing() -> pd.DataFrame:
-    """Return TOPK and ATOP if some relevant items are observed more often than others.
+    """Return Steck's TOPK and ATOP if some relevant items are observed more often than others.
 
-    The column ``times`` is a ratio: the chance that the best-ranked relevant item is observed, to
-    that of the worst-ranked. If it is 1, ratings are missing at random, as Steck's theorem assumes.
+    The best-ranked relevant item is observed ``times`` as often as the worst-ranked; ``times`` is a
+    column. If it is 1, ratings are missing at random, as Steck's theorem assumes.
     """
     times = range(1, pictures.MOST_TIMES + 1)
     parts = [theorem(t, np.random.default_rng(2010)).assign(times=t) for t in times]

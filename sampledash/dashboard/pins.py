@@ -16,7 +16,7 @@ from sampledash.report.escape import escaped
 from sampledash.report.numbers import spell
 
 Q = TypeVar("Q")
-_BETWEEN, _DEFAULT = "|", "-"  # in the address: "|" separates pins, "-" is a pin of defaults
+_BETWEEN, _DEFAULT = "|", "-"  # in the address: separator of pins, and a pin without changes
 _MOST = len(theme.PINNED)
 
 

@@ -70,8 +70,9 @@ def bar(
         Defaults of the numbers that are not in ``state.DEFAULTS``.
     sets
         Rank sets, or ``choices.CATALOGUE`` if the reader sets how popular items are. A scheme that
-        needs classes, strata or weights is offered only if all sets have them. Without sets, the
-        schemes that draw by weight are offered, and the reader sets the odds.
+        needs classes, strata or weights is offered only if all sets have them. Without sets, a
+        scheme by weight needs only ``odds``: the weight of an item above the relevant item, divided
+        by the weight of an item below. The reader sets this number.
     """
     state.lock(None if n is None else n[0])
     locked = {key: text for key, text in (("n", n[1] if n else ""), ("m", m)) if text}

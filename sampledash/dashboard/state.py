@@ -95,7 +95,10 @@ class Settings:
         return replace(self, **changed)
 
     def drawn(self) -> Drawing:
-        """Return how negatives are drawn: a Catalogue if by popularity, otherwise a Sampling."""
+        """Return how negatives are drawn.
+
+        If items differ in popularity, this is a Catalogue, otherwise a Sampling.
+        """
         if self.design.uniform or self.zipf is None:
             return self.sampling()
         return Catalogue(self.n, self.m, self.scheme, self.zipf, self.bestsellers)
@@ -214,9 +217,9 @@ def in_fragment() -> bool:
 
 
 def read_address() -> None:
-    """Read all settings of the address if Back or Forward leads to another page.
+    """Read all settings of the address after the browser's Back or Forward.
 
-    Streamlit leaves out the settings of the page that the reader leaves, although pages share them.
+    If the reader goes back to another page, Streamlit drops settings that both pages share.
     Call this function before the page is run.
     """
     context = get_script_run_ctx()

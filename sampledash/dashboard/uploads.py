@@ -102,7 +102,8 @@ def lost(widget: str) -> bool:
 def pasted(label: str, *, key: str, address: str, **field: Any) -> str:
     """Draw a text field and return its text.
 
-    The field first contains the text typed earlier in this session or, if none, that in a link.
+    At first, the field contains the text typed earlier in this session. If there is none, it
+    contains the text in the page's address.
     ``key`` is the key of the widget, and ``address`` is the key of the text in the address.
     """
     if key not in st.session_state:

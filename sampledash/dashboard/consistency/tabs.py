@@ -1,7 +1,8 @@
 """The tabs of the Consistency page, and its dialog with texts for a paper.
 
 The tabs show the chance that a run orders two systems as the exact metric does, simulated runs,
-tables (means, changes of the order over m, ranks), and evaluations that compute as many scores.
+tables (means, changes of the order over m, ranks), and the errors of other ways to evaluate, which
+compute as many scores as the sampled evaluation.
 """
 
 from functools import partial

@@ -214,7 +214,7 @@ def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
 def _read(
     ident: str, opened: Opened, n: int | None, tested: bool
 ) -> tuple[Sets, tuple[RankSet, ...]]:
-    """Return the sampled ranks in the data, and an empty tuple, because true ranks are unknown.
+    """Return the sampled ranks in the data, and () in place of true ranks, which are unknown.
 
     ``n`` is the number of candidates if the data lack it. ``tested`` says that the data are ranks
     among all candidates, and that the candidates are a sample of a larger corpus.

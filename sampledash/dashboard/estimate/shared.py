@@ -63,7 +63,11 @@ def bar(
     m: str,
     *more: str,
 ) -> None:
-    """Draw the bar of sliders in ``place``; ``n`` and ``m`` are numbers of the data, if known."""
+    """Draw the bar of sliders in ``place``, and a button that copies the link.
+
+    ``n`` is the n of the data and a text that shows n; ``m`` is a text that shows m. If ``n`` is
+    None or ``m`` is "", the reader sets the number.
+    """
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric"), *more]
     sliders.bar(place, *numbers, n=n, m=m, late=numbers, sampled=not is_corpus())
     with place.row:

@@ -1,7 +1,8 @@
 // Puts the frame (page content) of a slider's step into the pictures that Plotly drew; see live.py.
 // These objects belong to ``window``, so that they exist once, however often this script is loaded.
-// ``told`` holds data from Python by name: for "answer" and "below", the upper and lower part of
-// the page, the number of the result that is shown; for a slider, the version of its frames.
+// ``told`` holds data from Python by name. "answer" is the upper part of the page, and "below" the
+// lower part: for both, the data are the number of the result that the part shows. All other names
+// are those of sliders: for a slider, the data are the version of its frames.
 // ``frames`` maps a version to the frames that have arrived.
 // ``live.hand`` holds name and number of the slider that the reader drags.
 const first = !window.sampledashLive;
@@ -64,8 +65,8 @@ const draw = ({ name, number }) => {
     });
 };
 // ``wish`` delays a request until no key or button is pressed and Python is not running. Even so, a
-// request and a change of a setting may be in one message. Each request is therefore sent from an
-// element with which Streamlit still handles the change; see live.py.
+// request and a change of a setting may be in one message. Python must not lose the change, so it
+// matters which element sends the request; see listen and follow in live.py.
 let pressed = false;
 const running = () =>
   document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";

@@ -43,7 +43,8 @@ const distance = ([x, y], [u, v], [w, z]) => {  // of a point from the line betw
   const along = square && clamp(((x - u) * right + (y - v) * down) / square);
   return Math.hypot(x - u - along * right, y - v - along * down);
 };
-// Returns whether two lines look the same: in order, the points of each lie on the other.
+// Returns whether two lines look the same. Then the points of each line lie on the other line, and
+// have the same order there.
 const alike = (points, drawn) => {
   let i = 0;  // number of points of ``drawn`` that the other line has passed
   return points.every((point, j) => {
