@@ -85,55 +85,6 @@ def test_what_follows_the_hand_is_what_the_core_says(page, name, end):
     holds()
 
 
-# Holds back all messages to the server, and lists the visible changes of a picture from now on.
-HOLD = """(key) => {
-  const { send } = WebSocket.prototype, held = [];
-  WebSocket.prototype.send = function (data) { held.push(() => send.call(this, data)); };
-  window.letGo = () => { WebSocket.prototype.send = send; held.forEach((each) => each()); };
-  window.changes = [];
-  const note = (list) => changes.push(...list.map(({ target, attributeName }) =>
-    `${target.nodeName} ${target.getAttribute?.("class")} ${attributeName}`)
-    .filter((part) => !part.endsWith("aria-label")));
-  const graph = document.querySelector(`.st-key-${key} .js-plotly-plot`);
-  const kinds = { subtree: true, childList: true, attributes: true, characterData: true };
-  new MutationObserver(note).observe(graph, kinds);
-}"""
-
-
-@pytest.mark.parametrize(
-    ("name", "number", "picture"),
-    [
-        ("explore", 20, "explore_curves"),
-        ("consistency", 50, "consistency_tiles"),
-        ("consistency", 50, "consistency_curve"),
-    ],
-)
-def test_a_step_is_shown_before_its_answer_which_draws_nothing_again(page, name, number, picture):
-    visit(page, name)
-    page.locator(f".st-key-{picture} .js-plotly-plot .main-svg").first.wait_for()
-    page.wait_for_function(touches.FRAMES, arg="m")
-    field(page, "m").fill("30")  # Plotly draws lines a little simpler than picture.js
-    field(page, "m").press("Enter")
-    expect(page).to_have_url(re.compile("m=30"))
-    rest(page)
-    page.evaluate(HOLD, picture)
-    field(page, "m").fill(str(number))
-    field(page, "m").press("Enter")
-    page.evaluate(f"() => {TWO_FRAMES}")
-    expect(headline(page)).to_contain_text(f"With {number} ")  # nothing has reached the server
-    assert len(page.evaluate("() => changes")) > 0
-    numbers = page.get_by_test_id("stMetric")
-    shown = headline(page).inner_text(), numbers.all_inner_texts()
-    page.evaluate("() => { changes.length = 0; letGo(); }")
-    expect(page).to_have_url(re.compile(f"m={number}"))
-    rest(page)
-    assert page.evaluate("() => changes") == []
-    assert (headline(page).inner_text(), numbers.all_inner_texts()) == shown
-    if name == "explore":
-        expected = float(sd.expected("Recall@10", 100, sd.Sampling(10_000, number, SCHEME)))
-        assert percent(expected) in shown[0].replace("\xa0", " ")
-
-
 def test_a_late_frame_is_not_shown_over_the_answer(page):
     visit(page, "explore")
     page.wait_for_function(touches.FRAMES, arg="m")

@@ -113,13 +113,6 @@ if (first) {
     cancelAnimationFrame(due);
     due = live.hand = null;
   };
-  // Shows the frame of a number that the reader has typed, if there is a frame for this number.
-  live.typed = (name, number) => {
-    const { frames: known = {} } = frames.get(told.get(name)?.version) ?? {};
-    if (!Object.keys(known).some((key) => Number(key) === number)) return;
-    live.hand = { name, number };
-    live.lift();
-  };
   // If dragging ends without a change of the number, shows all as before.
   live.drop = () => {
     end();

@@ -225,7 +225,6 @@ for (const kind of ["keydown", "focusout"])
     if (key === "Enter") {
       if (/\de/i.test(target.value))
         enter(target, String(Math.min(Number(target.value), Number.MAX_SAFE_INTEGER)));
-      if (target.value !== committed) live()?.typed(slider.name, Number(target.value));
       committed = target.value;
     } else if (key === "Escape") {
       enter(target, committed);
