@@ -98,7 +98,8 @@ def if_shared(findings: Pairs, options: Options) -> tuple[dict[str, pd.DataFrame
     named = {other for ranks in findings.sets for other in ranks.overlaps}
     if not named or not findings.protocol.design.by_degree:
         return {}, []
-    tables, sentences = [], [say.unknown_overlap(x) for x in sorted(named - {*findings.systems})]
+    unknown = [say.unknown_overlap(x) for x in sorted(named - {*findings.systems})]
+    tables, sentences = [], unknown.copy()
     few = len(findings.systems) <= MOST_NAMED
     for x, metric in enumerate(findings.metrics):
         sets = [findings.sets[i] for i in findings.ends[findings.worst_pair(x)]]
@@ -106,7 +107,7 @@ def if_shared(findings: Pairs, options: Options) -> tuple[dict[str, pd.DataFrame
         try:
             chances = probability_if_shared(metric, sets, findings.m, **options)
         except ValueError as error:  # for example if systems have different instances
-            return {}, [*sentences, f"No chance with shared negatives: {error}."]
+            return {}, [*unknown, f"No chance with shared negatives: {error}."]
         tables.append(chances.assign(metric=str(metric))[["metric", *chances.columns]])
         if chances["low"].notna().any():
             better, worse, *ends = chances.iloc[int(chances["low"].argmin())]

@@ -85,6 +85,78 @@ def test_what_follows_the_hand_is_what_the_core_says(page, name, end):
     holds()
 
 
+# Holds back all messages to the server, and lists the visible changes of a picture from now on.
+HOLD = """(key) => {
+  const { send } = WebSocket.prototype, held = [];
+  WebSocket.prototype.send = function (data) { held.push(() => send.call(this, data)); };
+  window.letGo = () => { WebSocket.prototype.send = send; held.forEach((each) => each()); };
+  window.changes = [];
+  const note = (list) => changes.push(...list.map(({ target, attributeName }) =>
+    `${target.nodeName} ${target.getAttribute?.("class")} ${attributeName}`)
+    .filter((part) => !part.endsWith("aria-label")));
+  const graph = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+  const kinds = { subtree: true, childList: true, attributes: true, characterData: true };
+  new MutationObserver(note).observe(graph, kinds);
+}"""
+# The corners of the line "sampled" of the first panel, in the units of the axes.
+CORNERS = """() => {
+  const graph = document.querySelector(".st-key-explore_curves .js-plotly-plot");
+  const { xaxis, yaxis } = graph._fullLayout;
+  const [, sampled] = [...graph.querySelectorAll(".xy .js-line")].slice(-2);
+  return sampled.getAttribute("d").slice(1).split("L").map((pair) => pair.split(",").map(Number))
+    .map(([x, y]) => [xaxis.p2d(x), yaxis.p2d(y)]);
+}"""
+
+
+def key(page, press):
+    """Press a key on the slider of m; return the new m."""
+    rail(page, "m").press(press)
+    return int(field(page, "m").input_value())
+
+
+@pytest.mark.parametrize("picture", ["explore_curves", "consistency_tiles", "consistency_curve"])
+def test_a_step_is_shown_before_its_answer_which_draws_nothing_again(page, picture):
+    visit(page, picture.split("_")[0])
+    page.locator(f".st-key-{picture} .js-plotly-plot .main-svg").first.wait_for()
+    page.wait_for_function(touches.FRAMES, arg="m")
+    # Plotly draws lines a little simpler than picture.js, so the first change draws them again.
+    expect(page).to_have_url(re.compile(f"m={key(page, 'ArrowRight')}"))
+    rest(page)
+    page.evaluate(HOLD, picture)
+    m = key(page, "ArrowRight")
+    page.evaluate(f"() => {TWO_FRAMES}")
+    expect(headline(page)).to_contain_text(f"With {m} ")  # nothing has reached the server
+    assert page.evaluate("() => changes") != []
+    numbers = page.get_by_test_id("stMetric")
+    shown = headline(page).inner_text(), numbers.all_inner_texts()
+    page.evaluate("() => { changes.length = 0; letGo(); }")
+    expect(page).to_have_url(re.compile(f"m={m}"))
+    rest(page)
+    assert page.evaluate("() => changes") == []
+    assert (headline(page).inner_text(), numbers.all_inner_texts()) == shown
+
+
+def test_lines_after_each_change_are_those_of_the_core(page):
+    visit(page, "explore")
+    page.locator(".st-key-explore_curves .main-svg").first.wait_for()
+    page.wait_for_function(touches.FRAMES, arg="m")
+    for change in ("ArrowRight", "203", "ArrowLeft", "201", "37", "PageUp"):
+        if change.isdecimal():
+            field(page, "m").fill(change)
+            field(page, "m").press("Enter")
+        m = int(change) if change.isdecimal() else key(page, change)
+        says(page, f"With {m:,} of 9,999 negatives")
+        expect(page).to_have_url(re.compile(f"m={m}(&|$)"))
+        rest(page)
+        corners = np.array(page.evaluate(CORNERS))
+        ranks = [np.clip(corners[:, 0].round().astype(int) + x, 1, 10_000) for x in (-1, 0, 1)]
+        sampling = sd.Sampling(10_000, m, SCHEME)
+        height = [100 * sd.expected("Recall@10", x, sampling) for x in ranks]
+        # A corner is between the values at the ranks beside it, within one pixel of 300.
+        low, high = np.min(height, axis=0) - 0.4, np.max(height, axis=0) + 0.4
+        assert np.all((low <= corners[:, 1]) & (corners[:, 1] <= high))
+
+
 def test_a_late_frame_is_not_shown_over_the_answer(page):
     visit(page, "explore")
     page.wait_for_function(touches.FRAMES, arg="m")

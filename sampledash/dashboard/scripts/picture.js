@@ -43,8 +43,7 @@ const distance = ([x, y], [u, v], [w, z]) => {  // of a point from the line betw
   const along = square && clamp(((x - u) * right + (y - v) * down) / square);
   return Math.hypot(x - u - along * right, y - v - along * down);
 };
-// Returns whether two lines look the same. Then the points of each line lie on the other line, and
-// have the same order there.
+// Returns whether two lines look the same: the points of each line lie on the other line, in order.
 const alike = (points, drawn) => {
   let i = 0;  // number of points of ``drawn`` that the other line has passed
   return points.every((point, j) => {
@@ -204,7 +203,8 @@ class Picture {
       const i = path.dataset.index;
       if (!frame.shapes[i]) return;
       const [x, fill, edge] = frame.shapes[i], { xref = "x", x0 } = from.shapes[i];
-      put(path.closest(".shape-group"), "transform", `translate(${hundredths(way(xref, "d2p", x0, x))},0)`);
+      const dx = hundredths(way(xref, "d2p", x0, x));
+      put(path.closest(".shape-group"), "transform", `translate(${dx},0)`);
       if (fill) Object.assign(path.style, { fill, fillOpacity: 1 });
       if (edge) path.style.stroke = edge;
     });
@@ -225,7 +225,8 @@ class Picture {
       if (!fits) continue;
       const { drawn } = group, { xref = "x", yref = "y" } = was, across = axis(xref);
       const [first, last] = across?.range ?? [now.x, now.x];
-      if (now.x < first || now.x > last) group.style.visibility = "hidden";  // hide a name beyond the axis
+      // A name beyond the axis is hidden.
+      if (now.x < first || now.x > last) group.style.visibility = "hidden";
       // On a logarithmic axis, Plotly gives the positions of annotations as logarithms.
       const dx = way(xref, "r2p", was.x, now.x) + (now.xshift ?? 0) - (was.xshift ?? 0)
         + share(LEFT, was.xanchor) * (drawn.width - EDGE) - share(LEFT, now.xanchor) * box.width
