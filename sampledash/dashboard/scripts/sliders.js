@@ -216,10 +216,6 @@ const sliderOf = ({ target }) => {
   return key && document.querySelector(`.sampledash-cell[data-name="${key}"]`)?.slider;
 };
 window.addEventListener("input", (event) => sliderOf(event)?.typed(event.target.value), true);
-// After Back, the number that the server sends is not an old number, even if it is the one before.
-window.addEventListener("popstate", () => {
-  for (const { slider } of document.querySelectorAll(".sampledash-cell")) slider.sent = null;
-});
 let committed = "";  // the number that Escape brings back
 // Streamlit reads "1e3" as 1. So all digits are written before Streamlit reads the field.
 for (const kind of ["keydown", "focusout"])
