@@ -37,8 +37,9 @@ OURS = {
     "consistency": ("m",),
     "correct": ("gamma", "m", "n", "k"),
 }
+# Changes take turns. An arrow key moves a slider to a step, whose picture the browser has. On plain
+# pages, which have no slider, the second of two values is typed instead.
 VALUES = {"m": (47, 230), "gamma": (0.33, 0.047)}
-# An arrow key moves a slider to a step, whose picture the browser has. Plain pages have no slider.
 WAYS = ("typed", "by key")
 # Records when a change was sent, when the pictures of the answer and the sentence last changed
 # visibly, long tasks, and times between frames.
@@ -97,7 +98,7 @@ class Place:
             rail(self.tab, self.key).press(("ArrowRight", "ArrowLeft")[turn % 2])
         else:
             number = self.tab.locator(f".st-key-{self.key} [data-testid=stNumberInput] input").first
-            number.fill(f"{VALUES[self.key][turn % 2]:g}")
+            number.fill(f"{VALUES[self.key][WAYS.index(where)]:g}")
             number.press("Enter")
         self.tab.wait_for_function(RESTS)
         python = processor_seconds(self.server) - spent
@@ -156,7 +157,7 @@ def main() -> int:
         for name in args.only:
             places.append(opened(context, f"{address}/{name}", name, pid, OURS[name][0]))
         for place in places:  # the first change is not timed: only a tab in front draws its picture
-            place.change(1, "typed")
+            place.change(0, "by key")
             place.took.clear()
         for turn in range(4 if args.quick else args.changes):
             for place, where in product(places, WAYS):
