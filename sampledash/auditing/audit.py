@@ -53,9 +53,9 @@ class Audit:
     Attributes
     ----------
     lists
-        The lists, with items and instances as numbers; ``lists.lengths`` has the shape (P,).
+        The P lists, with items and instances as indices.
     groups
-        For each distinct list, the numbers of all lists that are equal to it. If equal lists are no
+        For each distinct list, the indices of all lists that are equal to it. If equal lists are no
         more frequent than by chance, as for lists of one item, every list is a group of its own.
     repeated, holds_positive, holds_seen
         Whether each draw is a duplicate in its list, is the relevant item of its list, or is in the
@@ -110,7 +110,8 @@ class Audit:
         """A row for each finding, the worst first; no rows if nothing was found.
 
         The columns are ``finding``, ``severity``, ``count`` (number of cases), ``cases`` (what is
-        counted: lists, items or draws), ``of`` (number of all of these) and ``detail``, a sentence.
+        counted: lists, items or draws), ``of`` (number of all lists, items or draws) and
+        ``detail``, a sentence.
         """
         rows = []
         sizes = {"lists": self.lists.lengths, "items": self.lists.items, "draws": self.lists.item}
@@ -139,7 +140,7 @@ class Audit:
     def effect(
         self, metric: Metric | str, sets: Sequence[RankSet], claimed: Scheme = DEFAULT_SCHEME
     ) -> pd.DataFrame:
-        """Return the metric expected with negatives drawn as claimed, and drawn as these lists are.
+        """Compare the expected metric for two ways of drawing: the claimed way and the found way.
 
         Parameters
         ----------
@@ -181,8 +182,8 @@ class Audit:
     def at_an_end(self) -> int:
         """Return how many relevant items are at one end of the list of the item and its negatives.
 
-        This is the number of first items or the number of last items, whichever is larger. Return
-        0 if both numbers may be due to chance.
+        Count the relevant items that are first in their list, and those that are last. Return the
+        larger count, or 0 if both counts may be due to chance.
         """
         places, lengths = self.lists.places, self.lists.lengths
         counts = [] if places is None else [(places == end).sum() for end in (1, lengths + 1)]
@@ -226,7 +227,7 @@ FINDINGS = (
 
 
 def effects(audit: Audit, metric: object, rows: pd.DataFrame, claimed: Scheme) -> str:
-    """Return a sentence that compares the metric for negatives drawn as claimed and as found.
+    """Return a sentence that compares the metric for the claimed and the found way of drawing.
 
     ``rows`` is the result of :meth:`Audit.effect`.
     """
@@ -326,8 +327,8 @@ def audit(
 def _groups(lists: Lists) -> list[list[int]]:
     """Return groups of lists that are equal more often than by chance; other lists are alone.
 
-    By chance, about one in C(N, m) pairs of lists of m items is equal. Here, 1 / N is the
-    probability that two items drawn at random from all lists are equal. Equal lists of the same
+    Let 1 / N be the probability that two items, drawn at random from all lists, are equal. By
+    chance, about one in C(N, m) pairs of lists of m items is then equal. Equal lists of the same
     instance, one for each of its relevant items, are always a group. If all lists are equal, they
     are a group, too.
     """

@@ -20,9 +20,9 @@ class Lists(NamedTuple):
     """
 
     lengths: Ints
-    row: Ints  # for each negative, the number of its list
+    row: Ints  # for each negative, the index of its list
     item: Ints
-    instance: Ints  # for each list, the number of its instance
+    instance: Ints  # for each list, the index of its instance
     positive: csr_array  # lists × items: 1 for the relevant item, if it is known
     places: Ints | None  # position (from 1) of the relevant item among its negatives, if known
     items: NDArray[Any]  # labels of all items
@@ -35,7 +35,8 @@ def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places:
 
     ``train`` is the argument ``interactions``.
     """
-    if isinstance(negatives, dict) or hasattr(negatives, "columns"):  # iterates over keys
+    # A loop over a dict or a table would give its keys, not its lists.
+    if isinstance(negatives, dict) or hasattr(negatives, "columns"):
         raise ValueError("negatives must be a list of lists, got a dict or table: give its values")
     given = checks.several("negatives", negatives, "list of items")
     relevant = None if positives is None else _labels("positives", positives)
@@ -102,7 +103,7 @@ def _pairs(interactions: Any) -> list[NDArray[Any]]:
 
 
 def _numbered(*columns: NDArray[Any]) -> list[Any]:
-    """Return the sorted distinct labels of all columns, and each column as indices of these."""
+    """Return the sorted distinct labels of all columns, and each column as indices into them."""
     filled = [column for column in columns if len(column)]
     if len({column.dtype.kind for column in filled}) > 1:
         filled = [column.astype(str) for column in filled]

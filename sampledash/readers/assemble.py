@@ -126,7 +126,7 @@ def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) 
 
 def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
     """Return a warning if ranks seem to be from short lists, or among sampled negatives."""
-    # A file that marks ranks beyond the end of a list says itself that lists are short.
+    # Ranks such as >10 already say that lists are short, so no warning is needed.
     if any(s.largest_cutoff is not None for s in sets):
         return ()
     largest = max(int((s.ranks + s.ties).max()) for s in sets)
@@ -439,10 +439,11 @@ def _rank_set(system: str, frame: pd.DataFrame, name: str, counted: bool) -> Ran
 
 
 def _overlaps(rows: NDArray[Any]) -> dict[str, Ints]:
-    """Return how many items two systems rank above, or tie with, each relevant item.
+    """Return the argument ``overlaps`` of :class:`~sampledash.RankSet`: arrays by system.
 
-    The key is the other system's name, and a value has the shape (rows, 2, 2). ``rows`` holds a
-    dictionary for each relevant item.
+    An array, of shape (rows, 2, 2), counts the items that this system and another system both rank
+    above, or tie with, each relevant item. ``rows`` holds a dictionary for each relevant item, from
+    the names of the other systems to counts.
     """
     for other in sorted(set(rows[0]).union(*rows) - set(rows[0]).intersection(*rows)):
         raise ValueError(f"overlaps: some rows name {other!r} and others do not: name it in all")

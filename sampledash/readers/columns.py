@@ -344,9 +344,10 @@ def _overlaps(text: object) -> dict[str, list[list[int]]] | None:
 
 
 def overlaps_text(overlaps: Mapping[str, Ints]) -> str:
-    """Return as JSON how many items are above a relevant item in two systems' rankings.
+    """Return as JSON how many items are above a relevant item in the rankings of two systems.
 
-    The key is the other system's name. Four numbers in place of one also count tied items.
+    One system is this system, and the key is the name of the other. Four numbers in place of one
+    also count tied items.
 
     Examples
     --------

@@ -81,7 +81,7 @@ def open_sources(
 
 
 def _most(part: Ranks | Trec) -> int:
-    """Return the largest allowed number of rows of all files together, if one file is ``part``."""
+    """Return the limit on the rows of all files together that the content of ``part`` requires."""
     if isinstance(part, Trec):
         return limits.LINES.most
     if "instance" not in part.frame:
@@ -136,17 +136,16 @@ def read_rank_sets(
         run, or a list of recommendations, and may be compressed with gzip. A path may also be a
         folder of Parquet files, which may be partitioned (``system=iALS d=16/part-0.parquet``);
         this requires ``sampledash[warehouse]``, and more than three million ranks are reduced to a
-        histogram. All files together may have 256 MiB unpacked. They may have ten million rows if
-        their only known columns are system, rank, n and count, and otherwise three million rows;
-        but two million rows if they have text labels, or are TREC files or lists, and two million
-        cells if each system has a column. If several files name the same system X, the later system
-        is ``"X (b.csv)"``.
+        histogram. All files together may have 256 MiB unpacked. They may have three million rows,
+        or ten million if their only known columns are system, rank, n and count. The limit is two
+        million rows for text labels, TREC files and lists, and two million cells if each system has
+        a column. If several files name the same system X, the later system is ``"X (b.csv)"``.
     name
         Name of the file in messages, or a name for each source; by default, the name of the path or
         of the buffer.
     n
         Number of candidates per instance, relevant items included, for files without a column of n.
-        If None, n is taken from other files with a single n.
+        If None, n is taken from the other files, if all their rows have the same n.
     zero_based
         Whether the best rank is 0, in every file.
     instances
@@ -254,8 +253,9 @@ def read_sampled_ranks(
     zero_based
         Whether the best sampled rank is 0.
     adaptive
-        Whether m depended on the negatives drawn before. If None, the column ``adaptive`` says so
-        or, without this column, a test of the sampled ranks (:class:`~sampledash.SampledRankSet`).
+        Whether m depended on the negatives drawn so far. If None, the column ``adaptive`` says so.
+        Without this column, a test of the sampled ranks decides
+        (:class:`~sampledash.SampledRankSet`).
 
     Returns
     -------
@@ -288,8 +288,8 @@ def read_sampled_ranks(
     for part in choose(parts, systems):
         numbers = zip(limits.NUMBERS.items(), (n, m), lack, strict=True)
         for (role, (symbol, what, *_)), given, other in numbers:
-            # If some file lacks the number (n or m), the argument may be meant for this file only.
-            # In this case, another file may have a different number.
+            # If some file lacks the number (n or m), the argument may be meant for that file only.
+            # Files that have the number may then differ from the argument.
             part = part.with_number(role, given, agree=not other)
             if role not in part.frame:
                 kind = limits.MissingCandidates if symbol == "n" else limits.MissingNegatives

@@ -24,9 +24,9 @@ Table = Any  # an Ibis table; its type is not imported, because Ibis is an optio
 def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
     """Return the position, counted from 0, of a relevant item among ``block`` items of equal score.
 
-    The items of this score include ``relevant`` relevant items, numbered from 0 by ``index``. These
-    are spread evenly over the positions, and the hash ``digest`` decides the first of them. Every
-    position is equally likely, so that means of metrics are unbiased.
+    ``relevant`` of these items are relevant, and ``index`` numbers them from 0. The relevant items
+    are spread evenly over the positions; the hash ``digest`` decides the position of the first one.
+    Every position is equally likely, so that means of metrics are unbiased.
     """
     return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
@@ -142,14 +142,14 @@ def class_sums(candidates: Table, groups: Any, key: str) -> Table:
     """Count the items above, tied with and below each relevant item, by group of items.
 
     The column ``key`` of ``candidates`` says to which row of the data frame ``groups`` an item
-    belongs. This row holds ``first``, the number of the item's group. If an item is divided over
-    this and the next groups, ``part0``, ``part1`` … are its parts.
+    belongs. This row holds ``first``, the index of the item's group. An item may be divided over
+    several groups: ``part0`` is its share in this group, ``part1`` its share in the next, etc.
 
     The result has a row for each combination of ``row``, ``first`` and ``side``. ``row`` is the
-    number of the relevant item, in the order of system and instance. ``side`` is 0 for items with a
+    index of the relevant item, in the order of system and instance. ``side`` is 0 for items with a
     better score than the relevant item, 1 for an equal score, 2 for a worse score, and 3 for the
-    relevant item itself and items that are no candidates. ``size`` is the number of these items,
-    and the columns ``part…`` are sums over them.
+    relevant item itself and items that are no candidates. ``size`` counts the items of a
+    combination, and the columns ``part…`` are sums of their shares.
     """
     import ibis
 

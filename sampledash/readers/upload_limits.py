@@ -121,7 +121,8 @@ FILES = Limit(1_000, "files", "give fewer")
 BYTES = Limit(score_files.MOST_BYTES, "bytes", _COUNTS)  # unpacked size of all files together
 TYPED = Limit(20 * 2**20, "characters", _PASTE)  # length of typed or pasted ranks
 PRINTED = Limit(100_000, "characters", _PASTE)  # length of a table pasted from a paper
-WEIGHTS = Limit(10_000_000, "characters", "round the weights")  # 100 characters a weight
+# Length of pasted weights of ranks: 100 characters for each of 100,000 ranks.
+WEIGHTS = Limit(10_000_000, "characters", "round the weights")
 WEIGHT_NUMBERS = Limit(200_000, "numbers", "give a weight for each rank up to 100,000")
 ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables with no columns but system, rank, n, count
 # For tables with further columns, such as instance labels, besides system, rank, n and count: these

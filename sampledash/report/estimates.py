@@ -25,8 +25,8 @@ Reason = Literal["contradicted", "n", "m", "range", "adaptive"]
 def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
     """Return sentences on systems whose number of negatives m depends on the rank.
 
-    ``chance`` is the p-value of this dependence. It is None if the data state that m depended on
-    the negatives drawn before.
+    ``chance`` is the p-value of this dependence. It is None if the data themselves say that
+    m depended on the negatives drawn so far.
     """
     evaluations = None if chance is None else round(1 / max(chance, 1e-6))
     return say.goes_with_rank(systems, evaluations)
@@ -43,7 +43,7 @@ def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:
 
 
 def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[str]:
-    """Yield a warning if n differs between systems, and if m does; keys are names of systems."""
+    """Yield a warning if systems differ in n, and another if they differ in m; keys are systems."""
     for symbol, sizes in {"n": n, "m": m}.items():
         low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         if sizes[low] != sizes[high]:

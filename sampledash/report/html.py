@@ -53,7 +53,7 @@ def html_report(
     Figures are Plotly figures for a light background, each with its title; the script of Plotly is
     included once. If ``tables`` is None, the report shows the means and the verdict; long tables
     end after 200 rows. The ``legend`` is HTML that explains the lines of the pictures; ``pair`` is
-    the number of the pair of systems that the pictures mark. Names are written as plain text, and a
+    the index of the pair of systems that the pictures mark. Names are written as plain text, and a
     content security policy forbids all requests to the network. The file holds ranks and settings.
     """
     if tables is None:

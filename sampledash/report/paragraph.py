@@ -120,8 +120,8 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "exact": _means(f, f.exact),
         "sampled": _means(f, f.sampled),
         "differ": bool((f.verdict["sampled"].abs() > TIED).any()),
-        # Metrics by which sampling reverses a pair come first, then metrics by which it ties a
-        # pair, then all others.
+        # First come the metrics for which sampling reverses a pair of systems, then those for which
+        # sampling ties a pair, then all others.
         "effects": sorted(effects, key=lambda group: (group[0][0] == 0, group[0][1] == 0)),
         "turned": _few_pairs(rows[rows["turned"]], "worse", "better") if one_metric else [],
         "starts": sorted(_grouped((int(m), metric) for m, metric in ends if m is not pd.NA)),

@@ -25,7 +25,7 @@ _INPUTS = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTAL
 _TAG = re.compile(r"(<script.*?</script>|<style.*?</style>|<[^>]*>)", re.DOTALL)
 _ARRAY = re.compile(r'"dtype": "(\w+)", "bdata": "([^"]*)"')
 _TOKEN = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|[^\W\d]+")
-#: Matches numbers and verdicts on pairs of systems, which are the same in reports of all versions.
+#: Matches the words that must not change between versions: numbers, and verdicts on pairs.
 _RESULT = re.compile(r".*\d|right|wrong|undecided|tied")
 _Token = tuple[str, str]  # where a number or word is in a report, and the number or word
 

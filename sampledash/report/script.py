@@ -52,7 +52,10 @@ def exact_script(source: str, python: str, metrics: Sequence[Metric]) -> str:
 
 
 def _correction(recipe: Correction) -> str:
-    """Return a correction as a Python expression: its name, or a call if a user gave a prior."""
+    """Return a correction as a Python expression: its name, or a call if it has a prior.
+
+    The prior holds weights of the true ranks 1..n.
+    """
     if recipe.prior is None:
         return repr(str(recipe))
     more = "" if recipe.gamma is None else f"gamma={recipe.gamma!r}, "

@@ -90,10 +90,11 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
 def if_shared(findings: Pairs, options: Options) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Return chances of the true order if systems share their negatives, and sentences on them.
 
-    Without overlaps, or if these chances cannot be computed, there is no table. The table "shared"
-    has the columns of :func:`probability_if_shared`, after a column ``metric``. For each metric, a
-    sentence is about the pair with the lowest chance. Other sentences warn of overlaps with unknown
-    systems. With more than three systems, only the worst pair is computed.
+    The chances need overlaps: counts of items that two systems both rank above a relevant item. If
+    they cannot be computed, there is no table. The table "shared" has a column ``metric`` and the
+    columns of :func:`probability_if_shared`. For each metric, a sentence is about the pair with the
+    lowest chance. Other sentences warn of overlaps with systems that have no ranks here. With more
+    than three systems, only the worst pair is computed.
     """
     named = {other for ranks in findings.sets for other in ranks.overlaps}
     if not named or not findings.protocol.design.by_degree:

@@ -53,7 +53,7 @@ class Column(NamedTuple):
 
 
 def columns_of(table: pd.DataFrame) -> list[tuple[str, list[Any]]]:
-    """Return name and values of each column; an index that is not row numbers is the first column.
+    """Return name and values of each column; an index other than row numbers comes first.
 
     A column of intervals becomes two columns, whose names end in ``_low`` and ``_high``.
     """
@@ -110,7 +110,8 @@ def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
 def _groups(sets: Sequence[RankSet], ranks: RankSet, name: str) -> list[str] | None:
     """Return as text, for each relevant item, the numbers of negatives by weight or stratum.
 
-    ``name`` is "classes" (sampling weights) or "strata". Return None if a rank set lacks it.
+    ``name`` is "classes" (sampling weights) or "strata". Return None if a rank set
+    lacks these numbers.
     """
     if any(getattr(x, name) is None for x in sets):
         return None
