@@ -6,6 +6,7 @@ With two Streamlit widgets for one number, changes would be lost: right after th
 one widget, the browser may still send the old value of the other widget.
 """
 
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -121,9 +122,13 @@ def _draw(
                 st.html("<i></i>")  # an empty element in place of the field
             else:
                 _field(key, defaults[key])
+    # Streamlit calls the script of a component only if its data have changed. After Back, they may
+    # be those that Python sent last, while the slider shows a later change of the reader. So the
+    # data of each run of the whole page hold another time.
+    run = 0 if state.in_fragment() else time.monotonic()
     every = []
     for key in keys:
-        about = {"name": key, "label": choices.NUMBERS[key].label, "help": HELP[key]}
+        about = {"name": key, "label": choices.NUMBERS[key].label, "help": HELP[key], "run": run}
         if key in locked:
             every.append(about | {"locked": locked[key]})
         else:

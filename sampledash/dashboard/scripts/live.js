@@ -10,6 +10,7 @@ const told = window.sampledashTold ??= new Map(), frames = window.sampledashFram
 const live = window.sampledashLive ??= { hand: null, look() {} };
 const BELOW = ".st-key-below", PARTS = "[role=tabpanel], details[open]";
 const REST = 120;  // milliseconds without an action of the reader before anything is requested
+const AGAIN = 3000;  // milliseconds after which an unanswered request is repeated
 const write = (node, pieces) => window.sampledashWrite(node, pieces);  // from picture.js
 const texts = new Map();  // elements whose texts dragging has changed -> their texts before
 const moved = new Map();  // pictures that dragging has changed -> the data of their figure
@@ -68,8 +69,14 @@ const draw = ({ name, number }) => {
 // request and a change of a setting may be in one message. Python must not lose the change, so it
 // matters which element sends the request; see listen and follow in live.py.
 let pressed = false;
-const running = () =>
-  document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";
+// After Back or Forward, the browser still holds the settings that the reader has left, and would
+// send them with a request, until the page has been answered. ``left`` holds the number of the
+// answer from which the reader went, and the time.
+let left = null;
+const returns = () => left && told.get("answer")?.number === left.number
+  && performance.now() - left.at < AGAIN;
+const running = () => returns()
+  || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";
 const wish = (wanted, send) => {
   let due = null;
   const later = () => {
@@ -87,7 +94,6 @@ const late = () => told.get("below")?.number < told.get("answer")?.number;
 // first touch. After another number has changed, they are requested when the pointer or the focus
 // is on the slider. A touch screen has no pointer, so they are requested at once.
 const opened = new Set(), asked = new Map(), requested = {}, touch = matchMedia("(hover: none)");
-const AGAIN = 3000;  // milliseconds after which an unanswered request is repeated
 const sliderOf = (name) => document.querySelector(`.sampledash-cell[data-name="${name}"]`);
 const lacking = () => [...told.values()].find(({ of, version }) =>
   version && !frames.has(version)
@@ -141,6 +147,9 @@ if (first) {
       if (isIntersecting) seen.add(target); else seen.delete(target);
     live.looked();
   });
+  window.addEventListener("popstate", () => {
+    left = { number: told.get("answer")?.number, at: performance.now() };
+  }, true);
   for (const kind of ["pointerdown", "keydown", "pointerup", "pointercancel", "keyup"])
     window.addEventListener(kind, () => { pressed = kind.endsWith("down"); }, true);
   for (const kind of ["pointerover", "focusin"])

@@ -4,6 +4,8 @@
 // type. Only the field holds the number, so that no late message from Python can undo a change.
 const live = () => window.sampledashLive;
 const ECHO = 2000;  // milliseconds in which the server may still send the old number
+let back = -Infinity;  // time of the last Back or Forward, after which the old number is right
+window.addEventListener("popstate", () => { back = performance.now(); }, true);
 const EDGE = 8;  // pixels from the end of the rail to the middle of the thumb at this end
 const SCROLL = 6;  // pixels that a finger moves along the rail before the thumb follows
 const GRIP = 14;  // pixels; a press nearer to the thumb does not move the thumb to the pointer
@@ -129,7 +131,8 @@ class Slider {
     this.rail.setAttribute("aria-valuemax", high);
     say(this.late, late);
     const { sent } = this;
-    const echo = sent && number === sent.before && performance.now() - sent.at < ECHO;
+    const echo = sent && number === sent.before && performance.now() - sent.at < ECHO
+      && sent.at > back;
     if (this.held || echo) return;
     this.sent = null;
     this.put(number);
