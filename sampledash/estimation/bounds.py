@@ -199,10 +199,9 @@ def _as_read(
     is taken as False.
     """
     linear = metric.linear and not any(s.adaptive for s in sets)
-    # A stratum (instances of nearly equal n) usually needs a fitted rank distribution. The interval
-    # of AUC and ATOP does not, unless m depended on the drawn negatives. If a shape of the
-    # distribution is assumed ("non-increasing"), a distribution is fitted nevertheless, because
-    # ``best_fits`` refuses sampled ranks that contradict the shape.
+    # AUC and ATOP need no fitted rank distribution, unless m depended on the drawn negatives. If a
+    # shape ("non-increasing") is assumed, a distribution is fitted nevertheless: ``best_fits`` then
+    # raises an error for sampled ranks that contradict the shape.
     needless = linear and shape is None
     fits, alike = [], []
     for srs, sign in zip(sets, (1.0, -1.0), strict=False):
@@ -217,7 +216,8 @@ def _as_read(
     # an equal share of the error probability.
     part_confidence = 1 - (1 - confidence) / max(len(alike) + bool(fits), 1)
     ends = []
-    # For AUC and ATOP, ``ends`` is not used, but ``_within_limits`` detects impossible ranks.
+    # AUC and ATOP do not use ``ends``. ``_within_limits`` is called for them nevertheless, because
+    # it raises an error for impossible sampled ranks.
     for srs, observed, weight in alike:
         span = _within_limits(metric, observed, shape, part_confidence, srs.system)
         ends.append((min(weight * x for x in span), max(weight * x for x in span)))
@@ -320,7 +320,7 @@ def _within_limits(
         lows, highs = [], []
         for counts, share in zip(observed.counts, shares, strict=True):
             total = counts.sum() / observed.design_effect
-            below = share * total  # for each t, effective number of sampled ranks <= t
+            below = share * total  # for each t, sampled ranks <= t, divided by the design effect
             # All limits must hold together, so the upper and the lower limits at all t and all m
             # share the error probability.
             tail = (1 - level) / (2 * len(share) * len(shares))

@@ -11,7 +11,8 @@ metric of every :math:`\pi` near :math:`\hat\pi`, the distribution with the smal
 with z = 1.96 for 95 %. The left side of the inequality is the *squared distance* of :math:`\pi`
 from the best fit. The smallest distance at a given mean metric is a convex function of this mean:
 flat where the sampled ranks cannot distinguish values, and steep outside. So the width depends only
-on the error of the one combination of shares that matters for this metric.
+on the sampling error of one weighted sum of the shares, with weights that are chosen for the metric
+(b in the notes below).
 
 Without an assumed shape, :math:`\pi` is the distribution of the instances' true ranks. These ranks
 are fixed, so only the draw of the negatives is random, independently for each of the U instances:
@@ -223,10 +224,10 @@ class ChiSquareFit:
 
     @cached_property
     def aim(self) -> Floats:
-        """Shares of the cells (groups of sampled ranks) that other shares are compared with.
+        """Shares from which squared distances are measured, one for each cell: (cells,).
 
-        Squared distances are measured from them. They are the observed shares if ``likelihood`` is
-        true, otherwise the shares that the best fit predicts. The shape is (cells,).
+        A cell is a group of sampled ranks, and shares are in standard errors. The result is the
+        observed shares if ``likelihood`` is true, otherwise the shares that the best fit predicts.
         """
         return self.observed if self.likelihood else self.rows @ self.weights
 
@@ -250,7 +251,8 @@ class ChiSquareFit:
         weights /= weights.sum()
         squared = float(np.sum((self.rows @ weights - self.aim) ** 2)) - self.least
         # The mean metric of the instances may differ by some x from that of the distribution. This
-        # adds x² / ``scatter`` to the squared distance. The minimum is at x = pull * ``scatter``.
+        # adds x² / ``scatter`` to the squared distance, and x to the mean metric. Squared distance
+        # / 2 - ``pull`` * mean metric is smallest at x = ``pull`` * ``scatter``.
         value = self.offset + float(self.values @ weights) + pull * self.scatter
         return value, max(squared, 0.0) + pull**2 * self.scatter
 
@@ -286,8 +288,9 @@ def _require_shape(
     metric: Metric, system: str, observed: Outcomes, fit: ChiSquareFit, shape: Shape
 ) -> None:
     cells = Cells.of(observed)
-    # Compare the chi-square of ``fit`` with that of the best fit without a shape. The difference
-    # has as many degrees of freedom as the best fit without a shape has ranks of weight above 0.
+    # Compare the chi-square of ``fit`` with that of the best fit without a shape. The number of
+    # degrees of freedom for this test is the number of ranks that have a weight above 0 in the best
+    # fit without a shape.
     law = cells.joined(_grid_rows(observed, metric, None)[0]).T
     rows, shares, weights, _ = _multinomial(cells, law)
     bends = int(np.count_nonzero(weights))
@@ -348,8 +351,9 @@ def _of_instances(
     """Fit the distribution of the instances' true ranks, without assuming a shape."""
     law = cells.joined(table)
     # The covariance depends on how the probability of a cell (group of sampled ranks) varies over
-    # the true ranks. The best fit has too few ranks to show this. Therefore use ``near``, a smooth
-    # distribution, the result of a few iterations of expectation maximisation.
+    # the true ranks. The best fit cannot show this, because few ranks have a weight above 0 in it.
+    # Therefore use ``near``, a smooth distribution: it is the result of a few iterations of
+    # expectation maximisation.
     seen = cells.share * cells.size
     near = lengths
     for _ in range(_SMOOTHING):
@@ -467,9 +471,10 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 
     Notes
     -----
-    ``pull`` is a Lagrange multiplier, one for all samples. At an end of the interval, it is such
-    that the derivative of each sample's squared distance / 2 by its mean metric is ``pull`` times
-    its weight. So only ``pull`` is searched, and each sample is solved separately.
+    One Lagrange multiplier, ``pull``, belongs to all samples. Take squared distance / 2 of a sample
+    as a function of the sample's mean metric: at an end of the interval, the derivative of this
+    function is ``pull`` times the weight of the sample. So only the number ``pull`` is searched,
+    and each sample is solved separately.
     """
     goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
     extent = sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits)
@@ -479,7 +484,10 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 
     @cache
     def at(pull: float) -> tuple[float, float]:
-        """Return the weighted sum of mean metrics, and the distance from the fits, at ``pull``."""
+        """Return the weighted sum of mean metrics at ``pull``, and the distance from the best fits.
+
+        This distance is the root of the sum of the squared distances of all samples.
+        """
         value = squared = 0.0
         for fit in fits:
             metric_value, part = fit.pulled(fit.weight * pull)
@@ -552,8 +560,8 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
         (x.at_extremes[-1].n, *pair) for x in strata for pair in zip(x.m, x.counts, strict=True)
     ]
     # Sum three quantities over the instances: the share p of sampled items that are below the
-    # relevant item; an estimate of the variance of p; and the variance of p divided by p (1 - p) if
-    # all instances have the same exact AUC.
+    # relevant item; an estimate of the variance of p; and ``part`` / m. If the exact AUC of an
+    # instance is x, its p has the variance x (1 - x) * ``part`` / m.
     share = variance = alike = 0.0
     for n, m, counts in every:
         s, size, part = np.arange(m + 1), float(counts.sum()), 1.0

@@ -3,7 +3,8 @@ r"""Estimates of the exact metric from sampled ranks, with intervals.
 An estimate is a smooth function :math:`\theta` of the shares :math:`\hat p_s` of the sampled ranks,
 with derivatives :math:`\psi_s = \partial \theta / \partial \hat p_s`. Its variance over |D|
 instances is, to first order, the variance of :math:`\psi` between these instances, divided by |D|
-(the delta method). The derivatives include the effect of the shares on a learned prior.
+(the delta method). If the estimate uses a prior distribution of the ranks that is learned from the
+shares, the derivatives include the change of this prior.
 
 This variance does not include the bias of the estimate. Therefore the interval also spans all
 values of the metric that the sampled ranks allow (:func:`~sampledash.bounds`).
@@ -55,9 +56,9 @@ class Estimate:
     low, high
         Confidence interval of the exact metric, valid for each of the ``readings``.
     readings
-        Two estimates if m correlates with the rank and ``adaptive`` is None: for m set beforehand,
-        and for m that depended on the drawn negatives; ``value`` is their mean. Otherwise an empty
-        tuple.
+        Two estimates if m correlates with the rank and ``adaptive`` of the sampled ranks is None:
+        the first assumes that m was set beforehand, the second that m depended on the drawn
+        negatives. ``value`` is then the mean of both. Otherwise an empty tuple.
     """
 
     value: float
@@ -268,8 +269,8 @@ def interval(
 
     With a ``method``, as for :func:`estimate`, the interval also spans the error of the estimate
     that is due to the choice of instances. This error is computed by the delta method or, given
-    ``rng``, from 200 bootstrap samples; the two agree. A ``shape`` makes the interval narrower, but
-    valid only if no rank is more probable than a better rank.
+    ``rng``, from 200 bootstrap samples; both give nearly the same error. A ``shape`` makes the
+    interval narrower, but valid only if no rank is more probable than a better rank.
 
     The sampling error of an estimator alone would not give a valid interval, because the bias of
     the estimator does not decrease with the number of instances. The interval is for the given
@@ -343,9 +344,10 @@ def compare(
 
 
 def _samples(outcomes: Outcomes, values: Floats) -> list[Floats]:
-    """Split values of all outcomes (pairs of m and sampled rank) into independent samples.
+    """Split an array with a value for each outcome (m and sampled rank) into an array for each m.
 
-    There is a sample for each m, or a single sample if m depended on the drawn negatives.
+    If m depended on the drawn negatives, return the array undivided: all instances are then a
+    single random sample, instead of one sample for each m.
     """
     return [values] if outcomes.adaptive else outcomes.by_m(values)
 

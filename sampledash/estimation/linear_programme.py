@@ -31,8 +31,8 @@ from sampledash.types import Floats, Ints, frozen
 
 Shape = Literal["non-increasing"]
 
-# The columns of the linear programme are stored for all ranks 1..n if n is at most _EVERY, and the
-# matrix of P(sampled rank | true rank) has at most _ROOM entries.
+# The columns of the linear programme are stored for all ranks 1..n under two conditions: n is at
+# most _EVERY, and the matrix of P(sampled rank | true rank) has at most _ROOM entries.
 _EVERY, _ROOM = 1 << 15, 5 << 20
 _SHARED = 1 << 18  # an array with more entries is not cached for use by other linear programmes
 _BLOCK = 1 << 21  # sums over ranks compute this many array entries at a time, to limit the memory
@@ -321,9 +321,9 @@ class Programme:
             limits, improving = [], []
             duals = result.eqlin.marginals.reshape(len(costs), -1)
             for cost, dual in zip(costs, duals, strict=True):
-                # A rank improves the solution if its reduced cost is negative. This is its row of
-                # means @ (``cost`` - dual values of the means) - dual value of the equation that
-                # the weights add up to 1.
+                # A rank improves the solution if its reduced cost is negative. The reduced cost is
+                # (the rank's row of means) @ (``cost`` - dual values of the means) - dual[-1]. Here
+                # dual[-1] is the dual value of the equation that the weights add up to 1.
                 level = dual[-1] - _ENOUGH
                 places, least = self.columns.price(cost - np.append(dual[:-1], 0.0), level)
                 improving.append(places)

@@ -33,7 +33,10 @@ class Support:
     ranks: Floats  # number of ranks that each node represents; the numbers sum to n
 
     def panel(self, i: int) -> tuple[int, int, slice]:
-        """Return, for panel i (range of ranks), number of ranks before it, last rank, nodes."""
+        """Return three facts about panel i, which is a range of neighbouring ranks.
+
+        They are the number of ranks before the panel, its last rank, and the slice of its nodes.
+        """
         first, end, start = int(self.ends[i - 1]) if i else 0, int(self.ends[i]), self.starts[i]
         return first, end, slice(start, start + min(end - first, quadrature.SIZE))
 

@@ -1,7 +1,8 @@
 r"""Estimates of an exact metric from a printed table, by distributions with two parameters.
 
-The odds of a rank r are r / (n + 1 - r). In every family, their logarithm, shifted and scaled, has
-the distribution function G. The share of instances with ranks up to r is
+The odds of a rank r are r / (n + 1 - r). A family of rank distributions belongs to a distribution
+function G, logistic or normal: the logarithm of the odds, shifted and scaled, is distributed by G.
+The share of instances with ranks up to r is
 
 .. math:: G\left(a + b \log\frac{(r + 1/2) m}{n + 1/2 - r}\right), \qquad r = 1..n,
 
@@ -257,13 +258,14 @@ def estimate_from_table(
     The interval allows for the rounding of all printed values at once. With ``instances``, it also
     allows for two standard errors of a mean over these instances: other instances and other
     negatives could have been drawn. It spans the intervals of both families. The ranks may have
-    neither distribution, and the error of this assumption is often the largest error. If the
-    mean over both families is outside the range, the interval is wider, by twice the distance on
-    either side. The interval never leaves the range.
+    neither distribution, and the error of this assumption is often the largest error. If the mean
+    over both families is outside the range, each end of the interval moves outwards, by twice the
+    distance of this mean from the range. The interval never leaves the range.
 
     The printed values contradict a family if one of them differs from its expected value by more
-    than its rounding and two standard errors. As no family is exact, a difference that 1,000
-    instances could show (three points at 50 %) is no contradiction, even for more instances.
+    than its rounding and two standard errors. No family is exact: a difference that two standard
+    errors of 1,000 instances explain (three points at 50 %) is no contradiction, even if the table
+    has more instances.
     """
     sampling, over = bounds.table_protocol(n, m, scheme, instances)
     printed, values, half = bounds.printed_values("observed", observed, decimals)

@@ -64,9 +64,8 @@ VECTORS: dict[str, Vector] = {
 class LearnedFit(Fit):
     """A corrected metric with a learned prior: one value for each sampled rank.
 
-    ``correction`` holds the prior and the weight of the variance, from which the same values can be
-    computed. The method ``"mn"`` is an exception, because it weights the variance of every rank
-    equally.
+    ``correction`` holds the prior and the weight of the variance. These two determine the values,
+    except for the method ``"mn"``, which weights the variance of every rank equally.
     """
 
     method: VectorMethod = "bv-mle"

@@ -94,8 +94,10 @@ def pairs(ranks: RankSet) -> RankSet:
 class Point(NamedTuple):
     """Results of AllRank-Regression with one value of the hyperparameter that a sweep varies.
 
-    ``ranks`` has one instance per relevant pair of a user and an item; it gives ATOP, Recall and
-    TOPK at any cutoff. ``rmse`` is the root mean squared error over all ratings of the test part.
+    ``ranks`` has one instance per relevant pair of a user and an item. It gives Recall at any
+    cutoff, TOPK (share of the relevant items in the first part of the list) at any cutoff, and ATOP
+    (area under the TOPK curve). ``rmse`` is the root mean squared error over all ratings of the
+    test part.
     """
 
     value: float

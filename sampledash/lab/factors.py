@@ -62,7 +62,7 @@ def _blocks(lengths: Any, d: int) -> Iterator[Any]:
     order = order[lengths[order] > 0]
     while len(order):
         size = 1
-        while size < len(order):  # double the block's number of rows while BLOCK elements suffice
+        while size < len(order):  # double the number of rows until the block would exceed BLOCK
             more = min(2 * size, len(order))
             if more * d * max(d, lengths[order[more - 1]]) > BLOCK:
                 break

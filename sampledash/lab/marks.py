@@ -25,9 +25,10 @@ _COMPARED = 2**18  # number of scores compared at a time, which fit into the pro
 def compared(
     scores: NDArray[Any], threshold: NDArray[Any], row: Ints
 ) -> Iterator[tuple[slice, Flags, Flags]]:
-    """Compare the scores of all items with those of relevant items, for some of these at a time.
+    """Compare the scores of all items with each relevant item's score, in blocks of relevant items.
 
-    Yield a slice of the relevant items, and flags of the items with higher and with equal scores.
+    For each block, yield the slice of its relevant items, and flags of the items with higher and of
+    those with equal scores: a row of flags for each relevant item.
     ``scores[row[i]]`` are the scores of all items for the user of relevant item number i, and
     ``threshold[i]`` is the score of this relevant item.
     """
@@ -65,17 +66,19 @@ def packed(above: Flags, tied: Flags) -> Bits:
 def common(first: Bits, second: Bits) -> Ints:
     """Return the numbers of items that are above or tied in both rankings: (rows, 2, 2).
 
-    The items are above (index 0) or tied (index 1) in the ``first`` ranking (second axis), and
-    above or tied in the ``second`` ranking (third axis).
+    Entry [row, i, j] counts the items that are above (i = 0) or tied (i = 1) in the ``first``
+    ranking, and above (j = 0) or tied (j = 1) in the ``second`` ranking.
     """
     counts = [[np.bitwise_count(a & b).sum(axis=1, dtype=np.int64) for b in second] for a in first]
     return np.array(counts).transpose(2, 0, 1)
 
 
 def with_overlaps(sets: Sequence[RankSet], marks: Sequence[Bits]) -> list[RankSet]:
-    """Return rank sets that hold the overlaps of all pairs of systems.
+    """Return copies of rank sets with the overlaps of all pairs of systems.
 
-    ``marks`` holds, for each system, the bits of the items above and tied with its relevant items.
+    An overlap holds the numbers of items that both systems rank above, or tied with, a relevant
+    item. ``marks`` holds, for each system, the bits of the items above and tied with its relevant
+    items.
     """
     overlaps: list[dict[str, Ints]] = [{} for _ in sets]
     for i, j in combinations(range(len(sets)), 2):

@@ -60,9 +60,9 @@ def overlaps(
             f"sets hold ranks of {', '.join(str(len(x)) for x in sets)} relevant items, but there "
             f"are {len(tables)} tables of scores, and relevant names {wanted.nnz:,} items"
         )
-    # Number the relevant items of each user by their rank under a system. A row of an overlap is
-    # about item ``left`` under the first system, and item ``right`` of the same user under the
-    # second system.
+    # Sort the relevant items of each user by their rank, separately for each system. An overlap has
+    # a row for each pair of a relevant item in the first system's list (index ``left``) and a
+    # relevant item of the same user in the second system's list (index ``right``).
     user, sizes = users_of(wanted), np.diff(ends)
     place = np.arange(len(user)) - ends[user]
     orders = [np.lexsort((ranks.ranks, user)) for ranks in sets]

@@ -123,7 +123,7 @@ def read_interactions(
         with a row for each interaction. Text must be in UTF-8 and may be compressed with gzip. At
         most 256 MiB uncompressed and ten million rows.
     name
-        Name of the file in messages; by default the name of the file.
+        What messages call the file; by default the file's own name.
     user, item, rating, time
         Names of the columns; by default their usual names. ``""`` means that there is no such
         column. In a file without a header line, the columns are called user, item, rating and
