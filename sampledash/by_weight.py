@@ -36,9 +36,9 @@ _NODES = 64  # largest number of classes of items by weight; items of weight 0 a
 _NOTHING = 1e-17  # smaller probabilities are rounding errors of the Fourier transforms
 _SMALL = 500  # largest number of probabilities that are computed with an error below 1e-13
 # Settings of the integral over log t (module docstring): _FINE for few probabilities, _COARSE for
-# many, with an error of about 1e-6. All three numbers are in standard deviations: the distance of
-# neighbouring nodes, the largest distance of a node from the middle of the integrand, and how far
-# from its mean the number of items whose clocks have rung may be (larger distances are left out).
+# many, with an error of about 1e-6. A setting has three numbers, in standard deviations: the
+# distance of neighbouring nodes; the largest distance of a node from the middle of the integrand;
+# and a limit for the number of rung clocks, whose values farther from the mean are left out.
 _FINE, _COARSE = (0.25, 12.0, 9.0), (1.2, 3.6, 6.5)
 _ROWS = 512  # largest number of instances that are computed together
 _LEAST = 1e-6  # items of weight 0 get this share of the smallest positive weight: they come last
@@ -126,7 +126,9 @@ def check_classes(what: str, given: ArrayLike, sums: Ints, *, whole: bool) -> Fl
 
 
 def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
-    """Return the distribution of the number of sampled negatives above: (instances, m + 1).
+    """Return the distribution of the number of sampled negatives above the relevant item.
+
+    The result has shape (instances, m + 1).
 
     Parameters
     ----------
@@ -138,8 +140,8 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
     m
         Number of sampled negatives; all of them if an instance has fewer.
     small
-        If there are at most this many probabilities, their error is below 1e-13, which takes long;
-        otherwise it is about 1e-6.
+        If the result has at most this many entries, their error is below 1e-13, which takes long.
+        Otherwise the error is about 1e-6.
     """
     above, tied, negatives, weight = (classes[:, part] for part in range(4))
     every = np.rint(negatives.sum(axis=1)) <= m

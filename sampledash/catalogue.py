@@ -1,10 +1,11 @@
 r"""A catalogue whose items differ in popularity: negatives are drawn by popularity.
 
 Of n - 1 negatives, the j-th most popular negative has the sampling weight :math:`j^{-s}` (Zipf).
-Let :math:`a` be the number of negatives above the relevant item, and b a parameter in 0..1. Above
-are the t = b a most popular negatives of the catalogue, and a - t random negatives of the others.
-If b a is not a whole number, t is one of the two whole numbers around it, at random, so that the
-mean of t is b a. If b = 0, the ranking ignores popularity; if b = 1, it is the bestseller list.
+Let :math:`a` be the number of negatives above the relevant item, and b a parameter in 0..1. These
+a negatives are the t most popular negatives of the catalogue, where t = b a, and a - t random
+negatives of the others. If b a is not a whole number, t is one of the two whole numbers around it,
+at random, so that the mean of t is b a. If b = 0, the ranking ignores popularity; if b = 1, it is
+the bestseller list.
 
 For draws with replacement, a drawn item is above with the probability
 :math:`q = Q + (1 - Q)(a - t)/(n-1-t)`, where Q is the share of the sampling weight of the t most
@@ -38,7 +39,8 @@ _SINGLE, _NODES = 32, 64
 _SMALL = 16
 _REPEATED: Scheme = "with-replacement"
 _ROWS = 32  # about this many ranks are computed together
-_NOTHING = 1e-14  # a number of drawn popular items is left out if its probability is smaller
+# Sums over the number of drawn less popular items leave out numbers with smaller probability.
+_NOTHING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -106,11 +108,11 @@ class Catalogue:
         return high, low
 
     def _popular(self, above: Floats | Ints) -> list[tuple[Floats, Floats]]:
-        """Return how many of the negatives above a relevant item are the most popular items.
+        """Return the numbers t of most popular items above a relevant item, with probabilities.
 
-        This number is the share ``bestsellers`` of ``above``, rounded down or up at random. The
-        first tuple holds the probability of rounding down, and the number rounded down. The second
-        tuple holds the same for rounding up.
+        ``above`` is the number of all negatives above the relevant item. t is ``bestsellers`` times
+        ``above``, rounded down or up at random. The first tuple holds the probability of rounding
+        down, and t rounded down. The second tuple holds the same for rounding up.
         """
         most = np.asarray(above, dtype=np.float64)
         top = self.bestsellers * most
@@ -123,10 +125,11 @@ class Catalogue:
         return float(p[0] @ np.arange(self.m + 1)) / self.m
 
     def laws(self, above: Floats | Ints) -> Iterator[tuple[slice, Floats]]:
-        """Yield slices of ``above``, and the distributions of the number of drawn items above.
+        """Yield slices of ``above``, and the distributions of the sampled rank for these entries.
 
         Each entry of ``above`` is the number of negatives that are above a relevant item. The
-        distributions have a row for each entry: the probabilities that 0..m drawn items are above.
+        distributions have a row for each entry: the probabilities that 0..m drawn items are above
+        the relevant item.
         """
         m, total, rows = self.m, self.n - 1, len(above)
         if not self.design.distinct:

@@ -77,8 +77,8 @@ class Correction:
 
     Notes
     -----
-    For candidate lists of another length, the prior is resized. Rank r of n then stands for the
-    part (r-1)/n..r/n of the list, and its weight is spread evenly over this part
+    If a candidate list does not have n items, the prior is resized. Rank r of the prior then stands
+    for the part (r-1)/n..r/n of the list, and the weight of rank r is spread evenly over this part
     (:func:`~sampledash.expectation.resize_prior`).
     """
 
@@ -269,8 +269,8 @@ def _nodes(
 
 def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
     """Return the non-increasing values with least squared bias (Krichene & Rendle, section 5.2)."""
-    # The choice of true ranks depends on γ, which a monotone fit does not have. Those for γ = 1
-    # suffice.
+    # The fit sums over few true ranks, which depend on γ. A monotone fit has no γ: the true ranks
+    # for γ = 1 suffice.
     at = _nodes(recipe, metric, sampling, position, 1.0)
     if at is not None:
         return least_squares.monotone(at, recipe.nonnegative), None

@@ -297,8 +297,9 @@ class Evaluation:
     def sets(self) -> list[RankSet]:
         """Rank sets of the finished users, one for each system.
 
-        Where ``beyond`` is true, the rank of the relevant item is not known. ``ranks`` then holds
-        its best possible rank, k + 1 (and k + 2, ... for further relevant items of the same user).
+        If a relevant item lies beyond rank k, its rank is not known: the rank set marks it in the
+        array ``beyond``. The array ``ranks`` then holds the best possible rank of the item, k + 1
+        (and k + 2, ... for further relevant items of the same user).
         """
         if not self.finished:
             raise ValueError("no user is finished: there are no ranks")

@@ -54,7 +54,7 @@ _FLAT = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Quadrature nodes for sums over all true ranks, and sums that do not depend on the metric."""
+    """The true ranks (nodes) over which a fit sums, and sums that are the same for all metrics."""
 
     sampling: Sampling
     above: Floats  # number of irrelevant items above the relevant item, at each node
@@ -142,7 +142,7 @@ def _shared(sampling: Sampling, cut: int | None, finer: int) -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Nodes (true ranks) for corrected values of a metric of the ``position``-th relevant item."""
+    """The nodes (true ranks) of a fit, its metric, and the relevant item's position: 1 is best."""
 
     grid: Grid
     metric: Metric
@@ -157,11 +157,12 @@ class Nodes:
 def nodes(
     metric: Metric, sampling: Sampling, position: int, prior: Floats | None, gamma: float = 1.0
 ) -> Nodes:
-    """Return the true ranks to sum over, and the metric of the ``position``-th relevant item.
+    """Return the true ranks (nodes) over which a fit sums, with the fit's metric and ``position``.
 
-    For the uniform prior, these nodes are few ranks that represent all ranks. For any other prior,
-    they are all ranks with a weight above 0.
-    A small γ needs more nodes, because the corrected values then amplify the errors of the sums.
+    The fit is for the ``position``-th best relevant item of an instance. For the uniform prior, the
+    nodes are few ranks that represent all ranks. For any other prior, they are all ranks with a
+    weight above 0. A small γ needs more nodes, because the corrected values then amplify the errors
+    of the sums.
     """
     if prior is not None:
         above = np.flatnonzero(prior).astype(np.float64)

@@ -38,9 +38,10 @@ class Kind:
     aliases: tuple[str, ...]
     tex: str  # TeX of the metric of one relevant item at rank r, without the cutoff
     about: str
-    # A metric other than AUC and ATOP is scale(relevant, k) times the sum of gain(position, j) over
-    # the relevant items up to the cutoff k, or over the first relevant item only if ``first_only``.
-    # ``relevant`` is the number of relevant items; the j-th relevant item has rank ``position``.
+    # Except for AUC and ATOP, a metric is a sum over relevant items, times scale(relevant, k);
+    # ``relevant`` is the number of relevant items. The j-th relevant item, at rank ``position``,
+    # adds gain(position, j) if its rank is within the cutoff k. If ``first_only``, only the first
+    # relevant item counts.
     gain: Callable[[Floats, int], Floats] = lambda position, j: np.ones_like(position)
     scale: Callable[[int, float], float] = lambda relevant, k: 1 / relevant
     # The next five properties are described at the attributes of :class:`Metric`.
@@ -251,8 +252,9 @@ class Metric:
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
         """Return one relevant item's contribution to the metric, not multiplied by :meth:`scale`.
 
-        ``position`` is 1 for the first relevant item of the list. ``above`` of the ``negatives``
-        irrelevant items are ranked above the item: arrays of any shape, which may hold fractions.
+        ``position`` is 1 for the first relevant item of the list. ``negatives`` is the number of
+        irrelevant items, and ``above`` is how many of them are ranked above the relevant item. Both
+        are arrays of any shape, and may hold fractions.
         """
         a, total = np.broadcast_arrays(np.asarray(above), np.asarray(negatives))
         precision = np.result_type(a, np.float64)  # longdouble if ``above`` is longdouble
@@ -269,7 +271,7 @@ class Metric:
         return value if cut is None else np.where(place <= cut, value, 0.0)
 
     def of_one(self, above: ArrayLike, others: ArrayLike) -> Floats:
-        """Return the metric of a relevant item that has ``above`` of ``others`` items above it."""
+        """Return the metric of one relevant item, if ``above`` of ``others`` items are above it."""
         return self.of_above(above, others) * self.scale(1)
 
     def worst_and_best(self, n: int) -> tuple[float, float]:

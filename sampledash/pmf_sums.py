@@ -1,4 +1,4 @@
-r"""Weighted sums, over relevant items, of the distributions of the number of sampled items above.
+r"""Weighted sums, over relevant items, of the distributions of their sampled ranks.
 
 A sum over a million relevant items does not need a million distributions. A few made-up items give
 the same sum to the last digit, because the distribution is a smooth function of the share of items
@@ -33,17 +33,18 @@ _SIZES = 12  # largest number of interpolation points over N, the number of nega
 #: Without replacement, instances are grouped by the number N of negatives before interpolation. In
 #: a group, log(1 - m/N) differs by at most this.
 _BAND = 0.25
-#: Without replacement, an instance with fewer items above (or below) the relevant item than this is
-#: not interpolated.
+#: Without replacement, an instance is not interpolated if fewer items than this are above the
+#: relevant item, or fewer below it.
 _END = 64
 
 
 def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]:
     """Replace many relevant items by few made-up items, with the same weighted sums of :func:`pmf`.
 
-    Each of the ``parts`` has one such sum. The new items are Chebyshev points, and the distribution
-    of each old item can be interpolated between them. Lagrange's formula divides the weight of each
-    old item among these points; the weights of the points may be negative.
+    Each of the ``parts`` is replaced separately, and keeps its sum. The new items are Chebyshev
+    points, and the distribution of each old item can be interpolated between them. Lagrange's
+    formula divides the weight of each old item among these points; the weights of the points may be
+    negative.
 
     Let p be the share of items above the relevant item, and t = arcsin(sqrt(p)). As a function of
     t, a Binomial(m, p) probability is a bell-shaped curve of width 1/(2 sqrt(m)). In an interval
@@ -51,7 +52,8 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
     without replacement from N items, the curve is narrower by the factor sqrt(1 - m/N), and smooth
     in 1/N. So items with similar factors are interpolated over 1/N too, with up to 12 points.
 
-    Items are not replaced if they are few, or if a sample may hold all candidates above (or below).
+    Items are not replaced if they are few. An item is not replaced if a sample may hold all
+    candidates above it, or all below it.
     """
     if SCHEMES[scheme].varies:
         return list(parts)
@@ -72,9 +74,9 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         # all of h given items with probability about high^h. Choose h so that this is 1e-18, but
         # at least _END. ``end`` is the share h / N.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # Within the band, the logarithm of a probability changes by up to 4 ``x`` (negligible
-        # probabilities excepted). Interpolation over 1/N with k points therefore has an error of
-        # about x^k / k!. ``sizes`` is a k for which this error is negligible.
+        # Within the band, the logarithm of a probability changes by at most 4 times ``x``, unless
+        # the probability is negligible. Interpolation over 1/N with k points therefore has an error
+        # of about x^k / k!. ``sizes`` is a k for which this error is negligible.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
@@ -135,7 +137,7 @@ def _merge(
 
 
 def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
-    """Return weighted sums of distributions of the number of sampled items above: (parts, m + 1).
+    """Return weighted sums of distributions of sampled ranks: shape (parts, m + 1).
 
     Each of the ``parts`` holds arrays (above, below, weight) over relevant items, and gives one
     sum. A pair (above, below) that occurs in several parts is evaluated once.

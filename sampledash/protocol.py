@@ -1,9 +1,9 @@
 """The protocol of a sampled evaluation: the options that all comparison functions share.
 
 The options determine the sampling weights, the corrected values and, for each relevant item, the
-distribution of the number of sampled items above. Tied items are in random order: the number of
-tied items above a relevant item is 0, 1, ... or all with equal probability. Means over this number
-are computed by quadrature or by a closed form.
+distribution of the sampled rank. Tied items are in random order: the number of tied items above a
+relevant item is 0, 1, ... or all with equal probability. Means over this number are computed by
+quadrature or by a closed form.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class Protocol:
     def weights(self, counts: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Return the sampling weights of the negatives above and below each relevant item.
 
-        ``above``, if given, replaces ``counts.above``, the numbers of negatives above.
+        If ``above`` is given, it replaces ``counts.above``: how many negatives are above each item.
         """
         if self.design.weighted and counts.mass is not None:
             return counts.mass, 1 - counts.mass
@@ -196,8 +196,9 @@ class Protocol:
         return np.asarray(weights / (weights[first] @ counts.count[first]))
 
     def laws(self, counts: RankCounts, m: int) -> Iterator[tuple[NDArray[np.intp], Floats]]:
-        """Yield (indices of items, distributions of the number of sampled items above, over 0..m).
+        """Yield blocks: (indices of relevant items, distributions of their sampled ranks).
 
+        A distribution holds the probabilities of 0..m sampled items above the relevant item.
         Without replacement, all items must have at least m negatives.
         """
         if self.design.by_class is not None:
@@ -242,10 +243,10 @@ class Protocol:
         return owner, *self.weights(counts[owner], above), weights
 
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
-        """Return quadrature nodes and weights for a mean over numbers of items above.
+        """Return quadrature nodes and weights for a mean over the number of items above an item.
 
         The mean is over the numbers ``above``, ..., ``above + tied``, because 0, 1, ... or all of
-        the ``tied`` items come above. The relevant item has ``total`` negatives.
+        the ``tied`` items come above the relevant item, which has ``total`` negatives.
         """
         last = above + tied
 
@@ -255,8 +256,8 @@ class Protocol:
                 # Near both ends of the list, the distribution of the sampled rank is not smooth in
                 # the true rank, so true ranks are summed one by one.
                 end = min(last, first + SIZE - 1)
-            # Round the panel's length down to one of few lengths, because a Gauss rule is computed
-            # (and cached) for every length.
+            # A panel is a range of numbers that share one Gauss rule. Round its length down to one
+            # of few lengths, because the rule is computed (and cached) for every length.
             drop = max((end - first + 1).bit_length() - 4, 0)
             return first - 1 + ((end - first + 1) >> drop << drop)
 
@@ -306,13 +307,14 @@ def _blocks(items: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
 
 
 def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
-    """Return P(number of drawn items above), (items, m + 1), averaged over the order of tied items.
+    """Return the distribution of the number of drawn items above each relevant item: (items, m+1).
 
-    If K of N negatives are above, then s of m drawn negatives are above in C(K, s) C(N-K, m-s) of
-    C(N, m) samples. The sum of this product over K <= x is the number of (m+1)-subsets of 0..N
-    whose (s+1)-th smallest element is at most x. The sum is therefore a tail of another
-    hypergeometric distribution. The order of ties averages over consecutive K, so the result is a
-    difference of two such tails.
+    It is averaged over the order of tied items. If K of N negatives are above the relevant item, s
+    of the m drawn negatives are above it in C(K, s) C(N-K, m-s) of the C(N, m) samples. The sum of
+    this product over K <= x is the number of (m+1)-subsets of 0..N whose (s+1)-th smallest element
+    is at most x. The sum is therefore a tail of another hypergeometric distribution. The random
+    order of ties makes consecutive K equally likely, so the result is a difference of two such
+    tails.
     """
     places = counts.negatives + 1
 

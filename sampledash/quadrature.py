@@ -93,12 +93,11 @@ def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Flo
 
 
 def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
-    """Return the last number of a panel that begins with the number ``first``.
+    """Return the last number of the quadrature panel (range of numbers) that begins at ``first``.
 
-    A panel is here a range of numbers of items above the relevant item. Within the panel,
-    arcsin(sqrt(p)) grows by at most ``width``, where p is the share of the sampling weight above
-    the relevant item. Of the ``total`` items, each item above has weight ``odds``, and each other
-    item has weight 1.
+    The numbers count the items above a relevant item. Within the panel, arcsin(sqrt(p)) grows by at
+    most ``width``, where p is the share of the sampling weight above the relevant item. Of the
+    ``total`` items, each item above the relevant item has weight ``odds``, each other item 1.
     """
     # Compute arcsin(sqrt(p)) by arctan2, because a rounding error may make p larger than 1.
     angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + width

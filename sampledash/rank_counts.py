@@ -78,7 +78,7 @@ class RankCounts:
 
     @cached_property
     def laws(self) -> dict[Hashable, Floats]:
-        """Cache of distributions of the number of sampled items above, by scheme and m."""
+        """Cache of distributions of the sampled ranks of these items, by scheme and m."""
         return {}
 
     def __getitem__(self, keep: NDArray[Any]) -> RankCounts:
@@ -89,7 +89,7 @@ class RankCounts:
 
 
 def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
-    """Number the labels 0, 1, 2, ... by first appearance; also return how many labels differ."""
+    """Return each label's number (0, 1, ... by first appearance), and how many are distinct."""
     if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):
         # The labels are increasing, so all differ, and the i-th label gets the number i.
         return np.arange(len(labels)), len(labels)

@@ -60,9 +60,10 @@ class RankSet(ByDigest):
     overlaps
         For negatives that systems share: a dictionary from the name of another system to the number
         of irrelevant items that both systems rank above the relevant item, shape (rows,). If items
-        may be tied, the shape is (rows, 2, 2): the numbers of irrelevant items that are above or
-        tied (second axis) in this ranking, and above or tied (third axis) in the other system's
-        ranking. Each instance must have one relevant item.
+        may be tied, the shape is (rows, 2, 2). Entry [row, i, j] counts the irrelevant items that
+        are above the relevant item (i = 0) or tied with it (i = 1) in this ranking, and above it
+        (j = 0) or tied with it (j = 1) in the ranking of the other system. Each instance must have
+        one relevant item.
     provenance
         Text that says where the ranks come from: data, split, recommender, seed. Exports contain
         it; no computation uses it, and ``digest`` does not depend on it.
@@ -163,7 +164,7 @@ class RankSet(ByDigest):
             self._check_mass(where, mass)
 
     def _overlap(self, what: str, given: ArrayLike) -> Ints:
-        """Return a value of ``overlaps`` in shape (rows, 2, 2); refuse it if no ranking fits it."""
+        """Return a value of ``overlaps`` in shape (rows, 2, 2); raise ValueError if it is wrong."""
         inner, rows = checks.array_of(what, given), len(self)
         if inner.shape == (rows,):
             inner = np.pad(inner[:, None, None], ((0, 0), (0, 1), (0, 1)))
@@ -362,7 +363,7 @@ class RankSet(ByDigest):
         raise ValueError(f"{hidden}, and {what}: {advice}, or rank more items")
 
     def counted(self, ties: Ties = "expected") -> RankCounts:
-        """Count instances with the same ranks, ties and number of candidates of relevant items.
+        """Return :class:`RankCounts` in which equal relevant items share one entry with a count.
 
         ``"expected"`` keeps items tied, ``"optimistic"`` ranks the relevant item before the
         irrelevant items tied with it, ``"pessimistic"`` after them.

@@ -33,7 +33,9 @@ DOUBTFUL = 0.05
 _STRATUM = 50.0
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
 _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
-_NEAR = 1.5  # largest n / smallest n in a stratum (same for m), unless it needs more instances
+#: Largest n / smallest n in a stratum, and largest m / smallest m. A stratum may exceed this ratio
+#: only to reach _ENOUGH instances.
+_NEAR = 1.5
 #: In no stratum is largest n / smallest n above this. The ratio of two m is not limited, because a
 #: larger m can be reduced by dropping negatives.
 _FAR = 4.0
@@ -366,10 +368,11 @@ class SampledRankSet(ByDigest):
 
 
 def _split(above: Ints, ties: Ints, m: Ints, weight: Floats) -> tuple[Ints, Ints, Floats]:
-    """Divide the weight of each relevant item equally over its possible numbers of negatives above.
+    """Divide the weight of each relevant item equally over its possible sampled ranks.
 
-    If ``ties`` negatives are tied with the item, ``above`` to ``above + ties`` may be above it. Add
-    up the weights of equal (number above, m); return the numbers above, and their m and weights.
+    ``ties`` negatives are tied with the item, so ``above`` to ``above + ties`` negatives may be
+    above it. Return three arrays over the distinct pairs (number above, m): the number above, m,
+    and the total weight of the items with this pair.
     """
     places, drawn, counts = list[Ints](), list[Ints](), list[Floats]()
     for size in _distinct(m):
@@ -412,7 +415,7 @@ def _distinct(values: Ints) -> Ints:
 
 
 def population_of(scheme: Scheme, mean: int, m: int) -> int:
-    """Return ``mean``, the mean n of instances; if m distinct negatives need more, m + 1."""
+    """Return ``mean``, the mean n of instances, or m + 1 if distinct negatives need this many."""
     return max(mean, m + 1) if SCHEMES[scheme].distinct else mean
 
 

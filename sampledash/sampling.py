@@ -42,8 +42,8 @@ SIGMAS = 12
 _CACHE = 1 << 15  # number of probabilities that are processed together in the CPU cache
 POINTS = 24  # interpolation points in each interval of p, the share of items above the relevant one
 _NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than this
-#: For at least this many relevant items with the same m, ``pmf`` loops over the number of sampled
-#: items above, and not over relevant items.
+#: For at least this many relevant items with the same m, ``pmf`` loops over the sampled ranks, and
+#: not over relevant items.
 _MANY = 400
 _NO_WEIGHT = 1e-18  # sample sizes (numbers of different items) with smaller probability are ignored
 _TINY = 1e-290  # smaller probabilities are skipped: subnormal numbers are a hundred times slower
@@ -214,11 +214,11 @@ def _mixed(sizes: Sizes, draws: Floats, a: Floats, b: Floats) -> Floats:
 
 
 def over_sizes(law: Floats, chances: Floats) -> Floats:
-    """Return the distribution of the number of sampled items above if the sample size d is random.
+    """Return the distribution of the sampled rank if the sample size d is random.
 
-    Row i of ``law`` is this distribution of instance i for the largest d, and row i of ``chances``
+    Row i of ``law`` is this distribution for instance i and the largest d. Row i of ``chances``
     holds the probabilities of d = 0, 1, ... The distribution for d - 1 follows from that for d: one
-    of d drawn items is dropped at random.
+    of the d drawn items is dropped at random.
     """
     top = law.shape[1] - 1
     law, s = law.copy(), np.arange(top + 1.0)
@@ -258,11 +258,11 @@ def check_metric(metric: Metric, scheme: str) -> None:
 def pmf_window(
     scheme: str, m: int, above: ArrayLike, below: ArrayLike, width: int
 ) -> tuple[Ints, Floats]:
-    """Return :func:`pmf` for only ``width`` consecutive numbers of sampled items above.
+    """Return probabilities for ``width`` numbers of sampled items above each relevant item.
 
-    These numbers lie around the mode. ``width`` must be so large that the other numbers have
-    negligible probability. Return, for each relevant item, the first of the numbers, shape
-    (items,), and their probabilities, shape (items, width).
+    The numbers are consecutive and lie around the mode. ``width`` must be so large that all other
+    numbers have negligible probability. Return, for each relevant item, the first of the numbers,
+    shape (items,), and their probabilities as in :func:`pmf`, shape (items, width).
     """
     a, b, draws = _columns(m, above, below)
     mode = modes(scheme, draws, a, b)
@@ -320,7 +320,7 @@ def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
 
 
 def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
-    """Return the probabilities of s[0], ..., s[-1] and s[-1] + 1 sampled items above.
+    """Return the probabilities that s[0], ..., s[-1] and s[-1] + 1 sampled items are above an item.
 
     There is one row for each relevant item, scaled to the sum 1.
     """

@@ -3,8 +3,8 @@
 With ``a`` irrelevant items above the relevant item and ``b`` below it, the number of drawn items
 above it is hypergeometric if the negatives are distinct, and binomial if items may repeat. If the
 number of different drawn items varies, all sets of the same size are equally likely, and the number
-above has a mixture of hypergeometric distributions. Code outside this module does not compare names
-of schemes; it reads the properties of the scheme's row.
+of drawn items above has a mixture of hypergeometric distributions. Code outside this module does
+not compare names of schemes; it reads the properties of the scheme's row.
 """
 
 from collections.abc import Callable, Sequence

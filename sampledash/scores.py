@@ -59,7 +59,7 @@ def from_scores(
     -----
     ``estimate(metric, ..., "uncorrected").value`` is the number that such an evaluation publishes.
     In OGB, Hits@K with one list of negatives counts a relevant item as a hit only if its score is
-    strictly larger: use ``ties="pessimistic"``.
+    strictly larger than the K-th largest score of a negative: use ``ties="pessimistic"``.
 
     One list for all instances is a single draw of negatives, however many instances there are. All
     entries then have one label in ``instances``, and intervals are as wide as for one instance.

@@ -140,8 +140,8 @@ def run_sums(
     drawn = draw_sizes(protocol.scheme, m, pools, rng)[:, np.cumsum(rows.position == 1) - 1]
     total = np.zeros((len(values), runs))
     sampled = np.zeros((runs, len(rows)), dtype=np.int64)
-    # Start with the worst relevant item. Each sampled item above it is then drawn to be above the
-    # next better relevant item too, or between these two relevant items.
+    # Start with the worst relevant item: draw how many sampled items are above it. Then draw how
+    # many of these are above the next better relevant item too, and so on.
     for j in range(int(rows.position.max()), 0, -1):
         at = np.flatnonzero(rows.position == j)
         items, size = rows[at], (runs, len(at))

@@ -21,8 +21,8 @@ candidates in k gaps:
 and T = N where K < k. For one relevant item at rank r among n candidates, E[T] is k n / r if r > k,
 otherwise n - 1. Candidates tied with a relevant item do not count as above it. So a decided metric
 is 0 in every order of the ties; if it is not decided, all candidates are scored and the ties are
-known. The metric is exact in any order of scoring. In the order of a cheap proxy's scores, k
-candidates above are found earlier.
+known. The metric is exact in any order of scoring. If candidates are scored in the order of a cheap
+proxy's scores, k candidates above the relevant item are found earlier.
 
 A metric without a cutoff is never decided, but its value is known up to a tolerance as soon as it
 cannot exceed the tolerance. If A candidates are above the best relevant item, AP, RR and NDCG are
@@ -77,8 +77,8 @@ def deciding_cutoff(
 
     Returns
     -------
-    The number of irrelevant candidates, which is the cutoff k if the tolerance is 0; None if even
-    all irrelevant candidates above the best relevant item do not decide the metric.
+    The number of irrelevant candidates, which is the cutoff k if the tolerance is 0. It is None if
+    the metric is not decided even with all irrelevant candidates above the best relevant item.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def _deciding(metric: Metric, relevant: int, negatives: int, tolerance: float) -
 
     def small(above: int) -> bool:
         best = metric.of_set(np.arange(above + 1, above + relevant + 1), n)
-        return best <= tolerance * (1 + 1e-12)  # rounding: Precision of 3 in 5 is above 0.6
+        return best <= tolerance * (1 + 1e-12)  # rounding errors: 3 * (1 / 5) > 0.6
 
     return bisect_left(range(last), True, key=small)
 

@@ -27,10 +27,11 @@ def allot(negatives: Floats, drawn: Floats, m: int) -> Floats:
     """Return how many of m negatives come from each stratum: (instances, strata).
 
     ``negatives`` holds the sizes of the strata, and ``drawn`` the numbers of negatives that the
-    evaluation draws from them. If these numbers add up to m, return them. Otherwise, strata of
-    which all negatives are drawn come first. Then come other strata, in proportion to ``drawn``,
-    and last strata with ``drawn`` = 0, in proportion to their size. No number exceeds the size of
-    the stratum. Fractions are rounded down, and the strata with the largest fractions get one more.
+    evaluation draws from them. If these numbers add up to m, return them. Otherwise, divide m among
+    the strata in three steps, until nothing is left: first among strata of which the evaluation
+    draws all negatives; then among the others, in proportion to ``drawn``; last among strata with
+    ``drawn`` = 0, in proportion to their size. No stratum gets more than its size. Fractions are
+    rounded down, and the strata with the largest fractions get one more.
     """
     result, left = np.zeros(negatives.shape), np.full(len(negatives), float(m))
     whole, never = drawn >= negatives, drawn == 0
