@@ -171,13 +171,15 @@ def _tell(name: str, data: Mapping[str, Any]) -> None:
 
 
 def _moving(fig: theme.Picture, lines: bool) -> dict[str, Any]:
-    """Return the parts of a picture that a slider moves: traces, shapes, and names beside lines.
+    """Return the parts of a picture that a slider moves: traces, shapes, names of lines, axes.
 
     A trace is given by its x and y; for a trace that does not move, None is given.
     """
     written = fig.as_written()
     data, layout = written["data"], written["layout"]
     places = ("x", "y", "xanchor", "yanchor", "xshift", "yshift", "text")
+    ends = ("range", "tickvals", "ticktext")
+    axes = [(name, part) for name, part in layout.items() if name[1:].startswith("axis")]
 
     def axis(trace: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         drawn: Mapping[str, Any] = layout.get(f"{name}axis{trace.get(f'{name}axis', name)[1:]}", {})
@@ -198,6 +200,7 @@ def _moving(fig: theme.Picture, lines: bool) -> dict[str, Any]:
             for shape in layout["shapes"]
         ],
         "names": [{key: note.get(key, 0) for key in places} for note in layout["annotations"]],
+        "axes": {name: {key: axis[key] for key in ends if key in axis} for name, axis in axes},
     }
 
 

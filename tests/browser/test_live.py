@@ -108,29 +108,35 @@ CORNERS = """() => {
 }"""
 
 
-def key(page, press):
-    """Press a key on the slider of m; return the new m."""
-    rail(page, "m").press(press)
-    return int(field(page, "m").input_value())
+def key(page, press, name="m"):
+    """Press a key on a slider; return its new number."""
+    rail(page, name).press(press)
+    return float(field(page, name).input_value())
 
 
-@pytest.mark.parametrize("picture", ["explore_curves", "consistency_tiles", "consistency_curve"])
-def test_a_step_is_shown_before_its_answer_which_draws_nothing_again(page, picture):
+STEPS = [("m", "explore_curves"), ("m", "consistency_tiles"), ("m", "consistency_curve")]
+STEPS += [("gamma", "correct_vector"), ("gamma", "correct_risks")]
+
+
+@pytest.mark.parametrize(("name", "picture"), STEPS)
+def test_a_step_is_shown_before_its_answer_which_draws_nothing_again(page, name, picture):
     visit(page, picture.split("_")[0])
     page.locator(f".st-key-{picture} .js-plotly-plot .main-svg").first.wait_for()
-    page.wait_for_function(touches.FRAMES, arg="m")
+    page.wait_for_function(touches.FRAMES, arg=name)
     # Plotly draws lines a little simpler than picture.js, so the first change draws them again.
-    expect(page).to_have_url(re.compile(f"m={key(page, 'ArrowRight')}"))
+    expect(page).to_have_url(re.compile(f"{name}={key(page, 'ArrowRight', name):g}"))
     rest(page)
     page.evaluate(HOLD, picture)
-    m = key(page, "ArrowRight")
+    number = key(page, "ArrowRight", name)
     page.evaluate(f"() => {TWO_FRAMES}")
-    expect(headline(page)).to_contain_text(f"With {m} ")  # nothing has reached the server
+    # The new number is shown, although nothing has reached the server.
+    words = {"m": f"With {number:g} ", "gamma": f"BV {number:g} "}
+    expect(headline(page)).to_contain_text(words[name])
     assert page.evaluate("() => changes") != []
     numbers = page.get_by_test_id("stMetric")
     shown = headline(page).inner_text(), numbers.all_inner_texts()
     page.evaluate("() => { changes.length = 0; letGo(); }")
-    expect(page).to_have_url(re.compile(f"m={m}"))
+    expect(page).to_have_url(re.compile(f"{name}={number:g}"))
     rest(page)
     assert page.evaluate("() => changes") == []
     assert (headline(page).inner_text(), numbers.all_inner_texts()) == shown
@@ -144,7 +150,7 @@ def test_lines_after_each_change_are_those_of_the_core(page):
         if change.isdecimal():
             field(page, "m").fill(change)
             field(page, "m").press("Enter")
-        m = int(change) if change.isdecimal() else key(page, change)
+        m = int(change) if change.isdecimal() else int(key(page, change))
         says(page, f"With {m:,} of 9,999 negatives")
         expect(page).to_have_url(re.compile(f"m={m}(&|$)"))
         rest(page)
@@ -155,6 +161,39 @@ def test_lines_after_each_change_are_those_of_the_core(page):
         # A corner is between the values at the ranks beside it, within one pixel of 300.
         low, high = np.min(height, axis=0) - 0.4, np.max(height, axis=0) + 0.4
         assert np.all((low <= corners[:, 1]) & (corners[:, 1] <= high))
+
+
+# Text and position of what the pictures of the answer show: labels of axes, names, ends of lines.
+DRAWN = """() => [...document.querySelectorAll(".st-key-picture .js-plotly-plot")].map((graph) => {
+  const [{ x, y }, parts] = [graph.getBoundingClientRect(), ".xtick text, .ytick text, .js-line"];
+  return [...graph.querySelectorAll(`${parts}, .annotation`)].map((part) => {
+    const { left, right, top, bottom } = part.getBoundingClientRect();
+    return [part.textContent, left - x, right - x, top - y, bottom - y];
+  }).sort(([a, , , p], [b, , , q]) => (a > b) - (a < b) || p - q);
+})"""
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [("correct", "gamma"), ("correct", "n"), ("explore", "n"), ("explore", "k")]
+)
+def test_a_picture_moved_by_a_slider_is_the_picture_of_a_new_page(page, place, name):
+    visit(page, place)
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    page.wait_for_function(touches.FRAMES, arg=name)
+    for _ in range(2):
+        number = key(page, "ArrowRight", name)
+        expect(page).to_have_url(re.compile(f"{name}={number:g}"))
+        rest(page)
+    moved = page.evaluate(DRAWN)
+    page.goto(page.url)
+    says(page, headline(page).inner_text())
+    rest(page)
+    page.wait_for_function(
+        f"(count) => ({DRAWN})().flat().length === count", arg=sum(map(len, moved))
+    )
+    for ours, new in zip(moved, page.evaluate(DRAWN), strict=True):
+        assert [text for text, *_ in ours] == [text for text, *_ in new]
+        np.testing.assert_allclose([x for _, *x in ours], [x for _, *x in new], atol=1.5)
 
 
 def test_a_late_frame_is_not_shown_over_the_answer(page):

@@ -40,7 +40,8 @@ const nearest = (frames, number) => {
   }
   return frames[best];
 };
-const draw = ({ name, number }) => {
+// ``axes`` says whether axes are drawn too.
+const draw = ({ name, number }, axes = false) => {
   const known = frames.get(told.get(name)?.version);
   if (!known) return;
   const frame = nearest(known.frames, number);
@@ -49,7 +50,7 @@ const draw = ({ name, number }) => {
     const graph = document.querySelector(`.st-key-${at} .js-plotly-plot`);
     if (!graph) continue;
     moved.set(graph.sampledash, graph.sampledash.data);
-    graph.sampledash.move(moving);
+    graph.sampledash[axes ? "moveAll" : "move"](moving);
   }
   notice(watch.takeRecords());
   for (const [where, pieces] of Object.entries(frame.texts))
@@ -105,7 +106,7 @@ const seen = new Set();  // parts below the answer that are in sight
 if (first) {
   // When Plotly redraws a picture while the reader drags, the picture shows an old step. ``resume``
   // then puts the current frame into the picture.
-  live.resume = () => { if (live.hand) draw(live.hand); };
+  live.resume = (axes) => { if (live.hand) draw(live.hand, axes); };
   let due = null;
   live.move = (name, number) => {
     live.hand = { name, number };
@@ -129,7 +130,7 @@ if (first) {
   // drawn later, it could replace the new answer. Then restores all styles, unless the reader has
   // begun to drag again in the meantime.
   live.lift = () => {
-    try { live.resume(); } catch (error) { reportError(error); }  // after an error, go on
+    try { live.resume(true); } catch (error) { reportError(error); }  // after an error, go on
     end();
     requestAnimationFrame(() => requestAnimationFrame(() => live.hand || plain()));
   };

@@ -77,6 +77,8 @@ const MODES = ["lines", "markers", "lines+markers"], FILLS = [undefined, "none",
 const movable = ({ type, mode, fill, line, error_x, error_y, visible = true }) =>
   type === "scatter" && MODES.includes(mode) && FILLS.includes(fill) && visible
   && (line?.shape ?? "linear") === "linear" && !error_x && !error_y;
+const axesOf = (layout) => Object.keys(layout).filter((key) => /^[xy]axis/.test(key));
+const ends = ({ range, tickvals, ticktext }) => ({ range, tickvals, ticktext });
 const moving = ({ data, layout }) => ({
   traces: data.map((trace) => {
     const both = movable(trace) && [values(trace.x), values(trace.y)];
@@ -84,6 +86,7 @@ const moving = ({ data, layout }) => ({
   }),
   shapes: (layout.shapes ?? []).map(({ x0, fillcolor, line }) => [x0, fillcolor, line?.color]),
   names: layout.annotations ?? [],
+  axes: Object.fromEntries(axesOf(layout).map((name) => [name, ends(layout[name])])),
 });
 // Returns, as a text, the parts of a figure that this script cannot move. Two figures with the same
 // text differ only in parts that the script can move.
@@ -92,14 +95,15 @@ const rest = ({ data, layout, frames }, { traces }) => JSON.stringify([
     const { x, y, text, ...kept } = trace, points = kept.mode === "lines" ? 0 : traces[i]?.[0].length;
     return [layout.showlegend && name, traces[i] ? [points, kept] : trace];
   }),
-  { ...layout, shapes: (layout.shapes ?? []).map(({ x0, x1, fillcolor, line, ...kept }) =>
+  { ...layout, ...Object.fromEntries(axesOf(layout).map((name) =>
+      [name, { ...layout[name], range: 0, tickvals: 0, ticktext: 0 }])),
+    shapes: (layout.shapes ?? []).map(({ x0, x1, fillcolor, line, ...kept }) =>
       [x0 === x1 || [x0, x1], !fillcolor, { ...line, color: !line?.color }, kept]),
     annotations: (layout.annotations ?? []).map(
       ({ x, y, xanchor, yanchor, xshift, yshift, text, ...kept }) => kept) },
   frames,
 ]);
-const ranged = ({ layout }) =>
-  Object.keys(layout).every((key) => !/^[xy]axis/.test(key) || layout[key].range);
+const ranged = ({ layout }) => axesOf(layout).every((name) => layout[name].range);
 // A picture that is out of sight is drawn once it is in sight, or when the browser is idle.
 const sight = window.sampledashSight ??= new IntersectionObserver((seen) => {
   for (const { target, isIntersecting } of seen) {
@@ -148,13 +152,15 @@ class Picture {
     const frame = moving(next), kept = ranged(next) && rest(next, frame);
     const still = kept && kept === this.kept && !graph.matches(":hover");
     this.kept = kept;
-    if (!still || !this.move(frame)) return this.plot(next);
+    if (!still || !this.moveAll(frame)) return this.plot(next);
     this.late = next;
     window.sampledashLive?.resume();
   }
   async plot({ data, layout, frames }) {
     this.late = null;
-    await (await plotly).react(this.graph, { data, layout, frames, config: CONFIG });
+    // Plotly gets a copy of the layout, because ``moveAll`` changes the axes in it.
+    const shown = structuredClone(layout);
+    await (await plotly).react(this.graph, { data, layout: shown, frames, config: CONFIG });
     if (this.drawn) return;
     this.drawn = true;
     this.graph.on("plotly_click", ({ points }) => this.clicked?.(points[0].customdata));
@@ -167,6 +173,18 @@ class Picture {
   // Lets Plotly redraw a figure that this script has moved: hover labels and downloads need this.
   async settle() {
     if (this.late) await this.plot(this.late);
+  }
+  // Lets Plotly draw the axes of ``frame`` if they differ from those of the picture; then moves the
+  // other parts. Returns whether this worked. While the reader drags, only ``move`` is called: to
+  // draw axes takes longer than the browser has for one of its pictures.
+  moveAll(frame) {
+    const { graph } = this, changes = {};
+    for (const [name, axis] of Object.entries(frame.axes))
+      for (const [key, value] of Object.entries(axis))
+        if (JSON.stringify(graph.layout?.[name]?.[key]) !== JSON.stringify(value))
+          changes[`${name}.${key}`] = value;
+    if (this.drawn && Object.keys(changes).length) window.Plotly.relayout(graph, changes);
+    return this.move(frame);
   }
   // Moves the parts in ``frame`` within the picture that Plotly drew. Returns whether this worked:
   // Plotly must have drawn the picture, with as many traces and shapes as the frame has, and the texts
@@ -229,10 +247,10 @@ class Picture {
       if (now.x < first || now.x > last) group.style.visibility = "hidden";
       // On a logarithmic axis, Plotly gives the positions of annotations as logarithms.
       const dx = way(xref, "r2p", was.x, now.x) + (now.xshift ?? 0) - (was.xshift ?? 0)
-        + share(LEFT, was.xanchor) * (drawn.width - EDGE) - share(LEFT, now.xanchor) * box.width
+        + share(LEFT, was.xanchor) * drawn.width - share(LEFT, now.xanchor) * (box.width + EDGE)
         + drawn.x + EDGE / 2 - box.x;
       const dy = way(yref, "r2p", was.y, now.y) - (now.yshift ?? 0) + (was.yshift ?? 0)
-        + share(DOWN, was.yanchor) * (drawn.height - EDGE) - share(DOWN, now.yanchor) * box.height
+        + share(DOWN, was.yanchor) * drawn.height - share(DOWN, now.yanchor) * (box.height + EDGE)
         + drawn.y + EDGE / 2 - box.y;
       put(group, "transform", `translate(${hundredths(dx)},${hundredths(dy)})`);
       put(back, "x", hundredths(box.x - EDGE / 2));
