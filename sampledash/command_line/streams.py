@@ -100,7 +100,9 @@ def written(command: str, answer: Answer, form: str) -> str:
     if answer.text is not None:
         return answer.text
     if form == "json":
-        tables = {name: _records(table) for name, table in answer.tables.items()}
+        # JSON has null for missing values.
+        plain = {x: table.astype(object) for x, table in answer.tables.items()}
+        tables = {x: y.where(y.notna(), None).to_dict("records") for x, y in plain.items()}
         content = {"command": command, "sentences": [*answer.sentences]} | tables | answer.facts
         return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     # Programs read this CSV. It is therefore not written by ``as_csv``, which puts an apostrophe
@@ -111,12 +113,6 @@ def written(command: str, answer: Answer, form: str) -> str:
         return "\n".join(TABLES[form](table) for table in answer.tables.values())
     parts = ["\n".join(answer.sentences), *map(_aligned, answer.tables.values())]
     return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as dictionaries of plain values, with None for missing values."""
-    plain = table.astype(object).where(table.notna(), None)
-    return [dict(zip(plain.columns, row, strict=True)) for row in plain.itertuples(index=False)]
 
 
 def _aligned(table: pd.DataFrame) -> str:

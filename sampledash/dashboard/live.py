@@ -178,8 +178,7 @@ def _moving(fig: theme.Picture, lines: bool) -> dict[str, Any]:
     written = fig.as_written()
     data, layout = written["data"], written["layout"]
     places = ("x", "y", "xanchor", "yanchor", "xshift", "yshift", "text")
-    ends = ("range", "tickvals", "ticktext")
-    axes = [(name, part) for name, part in layout.items() if name[1:].startswith("axis")]
+    ends = {"range", "tickvals", "ticktext"}
 
     def axis(trace: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         drawn: Mapping[str, Any] = layout.get(f"{name}axis{trace.get(f'{name}axis', name)[1:]}", {})
@@ -200,7 +199,7 @@ def _moving(fig: theme.Picture, lines: bool) -> dict[str, Any]:
             for shape in layout["shapes"]
         ],
         "names": [{key: note.get(key, 0) for key in places} for note in layout["annotations"]],
-        "axes": {name: {key: axis[key] for key in ends if key in axis} for name, axis in axes},
+        "axes": {x: {y: v[y] for y in ends & v.keys()} for x, v in layout.items() if "axis" in x},
     }
 
 

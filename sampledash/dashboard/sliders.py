@@ -129,10 +129,8 @@ def _draw(
     every = []
     for key in keys:
         about = {"name": key, "label": choices.NUMBERS[key].label, "help": HELP[key], "run": run}
-        if key in locked:
-            every.append(about | {"locked": locked[key]})
-        else:
-            every.append(about | _rail(key, *bounds(key), late=key in late))
+        more = {"locked": locked[key]} if key in locked else _rail(key, *bounds(key), key in late)
+        every.append(about | more)
     _SLIDERS(key=f"rails_{name}", data=every)
 
 
@@ -172,7 +170,7 @@ def _field(key: str, default: float) -> None:
     st.number_input(label, value=default, key=key, bind="query-params", **options)
 
 
-def _rail(key: str, low: Bound | None, high: Bound | None, *, late: bool) -> dict[str, Any]:
+def _rail(key: str, low: Bound | None, high: Bound | None, late: bool) -> dict[str, Any]:
     """Return the data of a slider for sliders.js; its ends lie within the bounds low and high."""
     number = choices.NUMBERS[key]
     ends, texts = [number.low, number.high], [number.write(number.low), number.write(number.high)]

@@ -224,17 +224,14 @@ def as_latex(table: pd.DataFrame) -> str:
     columns, heads, cells = printed(table), [], []
     for column in columns:
         head, write = escape.tex(column.header), _tex_number if column.number else escape.tex
-        heads.append(_SYMBOL.sub(_tex_symbol, head) if column.ours else head)
+        if column.ours:  # symbols in a header, such as m, are in math mode
+            head = _SYMBOL.sub(r"$\g<0>$", head).replace("γ", r"\gamma")
+        heads.append(head)
         cells.append([write(x) or MISSING_TEX for x in column.cells])
     styled = pd.DataFrame(dict(enumerate(cells))).set_axis(heads, axis=1).style
     sides = "".join("r" if column.number else "l" for column in columns)
     written = styled.hide(axis="index").to_latex(column_format=sides, hrules=True)
     return "% \\usepackage{booktabs}\n" + written
-
-
-def _tex_symbol(symbol: re.Match[str]) -> str:
-    """Return a symbol of a table header, such as m, in math mode."""
-    return f"${symbol[0]}$".replace("γ", r"\gamma")
 
 
 def _tex_number(cell: str) -> str:
