@@ -39,8 +39,8 @@ _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
 # Dash pattern of all lines that show exact values, computed on all items, and of no other lines.
 EXACT_DASH = "6px,4px"
-# Line styles of pinned curves, which are the curves for earlier settings. Captions show the keys
-# of this dictionary, such as ┅┅, which look like the lines.
+# Line styles of curves for earlier settings, which the user pinned for comparison. Captions show
+# the keys of this dictionary, such as ┅┅, which look like the lines.
 PINNED: dict[str, dict[str, Any]] = json.loads(_STYLES)["pinned"]
 
 
@@ -84,7 +84,10 @@ def correction_line(name: str, dark: bool) -> dict[str, Any]:
 
 
 def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
-    """Return styles of ``size`` curves by increasing m; curves of larger m stand out more."""
+    """Return styles of ``size`` curves, one for each number of negatives m, in increasing order.
+
+    Curves of larger m stand out more.
+    """
     start, end = (np.array(_rgb(color)) for color in look(dark).family)
     shares = np.linspace(0, 1, max(size, 2))[:size]
     colors = (start + (end - start) * share for share in shares)
@@ -211,9 +214,9 @@ def _packed(part: Any) -> Any:
 def behind(fig: Picture, pinned: Sequence[tuple[str, Picture]]) -> Picture:
     """Return ``fig`` with the lines of ``pinned`` added in the styles of ``PINNED``.
 
-    ``pinned`` holds names and pictures of earlier settings. A pinned line that almost equals a line
-    of ``fig`` is left out. The result's layout has an entry ``meta``: a caption, for saved
-    pictures, that says which style belongs to which name.
+    ``pinned`` holds names and pictures of earlier settings, which the user compares with ``fig``. A
+    pinned line is left out if it almost coincides with a line of ``fig``. The result's layout has
+    an entry ``meta``: a caption, for saved pictures, that says which style belongs to which name.
     """
     written = fig.as_written()
     layout, data = dict(written["layout"]), list(written["data"])
@@ -255,7 +258,7 @@ def across(panels: int) -> int:
 
 
 def beside(panels: Sequence[Picture]) -> Picture:
-    """Join figures of equal height as panels of one figure, which browsers draw faster."""
+    """Join figures of the same height as panels of one figure, which browsers draw faster."""
     if len(panels) == 1:
         return panels[0]
     written = [panel.as_written() for panel in panels]

@@ -81,7 +81,7 @@ def open_sources(
 
 
 def _most(part: Ranks | Trec) -> int:
-    """Return the limit on the rows of all files together that the content of ``part`` requires."""
+    """Return how many rows all files together may have if ``part`` is one of them."""
     if isinstance(part, Trec):
         return limits.LINES.most
     if "instance" not in part.frame:
@@ -91,7 +91,10 @@ def _most(part: Ranks | Trec) -> int:
 
 
 def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
-    """Return the ranks of each file; the qrels name the relevant items of TREC runs and lists."""
+    """Return the ranks of each file.
+
+    In TREC runs and lists of recommendations, the relevant items are those that the qrels name.
+    """
     both = [part for part in read if isinstance(part, Trec)]
     truths, runs = ([part for part in both if part.kind == kind] for kind in ("qrels", "run"))
     if len(truths) > 1:
@@ -181,8 +184,9 @@ def read_rank_sets(
     Notes
     -----
     A *long* file has one row per rank, columns ``system, rank`` and optionally ``instance,
-    n_candidates, ties, mass_above`` under these or other usual names (user, qid, model, run,
-    n_items ...); further columns are ignored. A file without a system column is one system, named
+    n_candidates, ties, mass_above`` (see :class:`RankSet`) under these or other usual names (user,
+    qid, model, run, n_items ...); further columns are ignored. A file without a system column is
+    one system, named
     after the file. Each row of a system and instance is a relevant item. A rank written ``>10``
     is only known to lie beyond a list of 10, so metrics with a cutoff up to 10 are exact. A column
     ``count`` (or counts, frequency) gives the number of instances that a row stands for. Counts may
@@ -347,7 +351,7 @@ def samples_of_corpus(
 
 
 def lacks(opened: Opened) -> tuple[bool, bool]:
-    """Return whether some file lacks n, and whether some file lacks m."""
+    """Return whether some file lacks n (number of candidates), and m (number of negatives)."""
     n, m = (any(role not in part.frame for part in opened.tables) for role in limits.NUMBERS)
     return n, m
 

@@ -58,7 +58,7 @@ _SIGNATURES = {
     "JSON": (b'{"', b"[{", b"[["),
 }
 
-#: For the columns of n and m: the symbol, what the number counts, its smallest and largest value.
+#: Role of a column -> the number in it: symbol, what it counts, its smallest and largest value.
 NUMBERS: dict[str, tuple[str, str, int, int]] = {
     "n_candidates": ("n", "candidates", 2, LARGEST_N),
     "negatives": ("m", "sampled negatives", 1, MOST_PLACES - 1),
@@ -98,7 +98,7 @@ class DifferentInstances(ReadError):
 
 @dataclass
 class Limit:
-    """The largest accepted size of an input, and a remedy for a larger input."""
+    """The largest accepted size of an input, and what the user can do about a larger input."""
 
     most: int
     what: str
@@ -144,7 +144,7 @@ LONGEST_NAME = 200  # most characters in the name of a system, an instance or a 
 
 
 def check_size(size: int, where: str, verb: str = "holds", limit: Limit = BYTES) -> None:
-    """Refuse a size in bytes above the limit."""
+    """Refuse a size of more bytes than ``limit`` allows; ``where`` names the file in the error."""
     if size > limit.most:
         raise ReadError(f"{where} {verb} more than {limit.most >> 20} MiB; {limit.remedy}")
 

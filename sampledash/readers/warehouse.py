@@ -211,7 +211,7 @@ def rank_scores(
     *,
     progress: Progress = lambda _: None,
 ) -> tuple[Table, list[str]]:
-    """Return an Ibis expression for the true ranks, and sentences on what is left out."""
+    """Return an Ibis query for the true ranks, and sentences on instances that are left out."""
     every, _, sentences = checked(engine, source, relevant, seen, progress)
     return queries.rank(every).order_by("system", "instance", "rank"), sentences
 
@@ -268,7 +268,10 @@ def _blank(label: Any) -> Any:
 
 
 def _slice(scores: Table, slices: int) -> Any:
-    """Return a number in 0..slices - 1 for each row, which is equal for all rows of an instance."""
+    """Divide the rows into parts: return a number in 0..slices - 1 for each row.
+
+    All rows of an instance get the same number.
+    """
     instance = scores["instance"]
     return ((instance if instance.type().is_integer() else instance.hash()) % slices).abs()
 
@@ -301,7 +304,7 @@ def _numbers_of(scores: Table, every: Table, relevant: Table | None) -> list[dic
 
 
 def ranks_table(table: Table, name: str) -> Table:
-    """Return the columns of a table of ranks that a histogram needs, named by their roles."""
+    """Return the columns of a table of ranks that a histogram needs: system, rank, n, ties, ..."""
     roles = roles_of(table.columns, ("rank",), name)
     if not (kind := table[roles["rank"]].type()).is_integer():
         wants = ROLES["rank"].write

@@ -17,10 +17,14 @@ from sampledash.report.escape import system_name
 
 @dataclass(frozen=True)
 class Known:
-    """Exact means or ranges of means, and significance tests for metrics whose means are exact."""
+    """Mean metrics if some ranks are unknown: exact means or ranges, and significance tests.
+
+    Only metrics whose means are exact are tested.
+    """
 
     means: pd.DataFrame  # columns: metric, system, exact (NaN if unknown), low, high
-    # Significance tests. Columns: metric, better, worse, difference, interval, p, p_holm, paired.
+    # Significance tests of pairs of systems. Columns: metric, better, worse, difference, interval,
+    # p, p_holm (p-value with Holm's correction), paired.
     tests: pd.DataFrame
 
     def of(self, metric: Metric) -> pd.DataFrame:

@@ -16,7 +16,7 @@ _ROW = 58  # height of the row of a system, in pixels
 
 
 def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> theme.Picture:
-    """Draw the possible ranges of the quantity that ``title`` names, a row for each system."""
+    """Draw the ranges in which a quantity, named by ``title``, can lie; a row for each system."""
     c = theme.look(dark)
     data: list[dict[str, Any]] = []
     dot = {"symbol": "circle", "size": 11, "color": c.ink, "line": {"width": 0}}
@@ -98,7 +98,7 @@ def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> theme.Pictu
     ]
     top = 2.5 * float(error.max())
     low = max(float(min(error.min(), scatter.min())) / 2, top / 1e5)
-    if not top:  # all negatives were drawn, so that every error is 0, which has no logarithm
+    if not top:  # if all negatives were drawn, every error is 0, and a log axis cannot show 0
         low, top = 1e-5, 1.0
     digits = {"nticks": 5, "hoverformat": ".3g"}
     log, ends = {"type": "log"}, [float(np.log10(100 * x)) for x in (low, top)]

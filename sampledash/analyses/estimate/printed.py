@@ -71,10 +71,9 @@ class TableQuestion(NamedTuple):
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
         """Return the range of the metric's difference between the systems in rows i and j.
 
-        If i = j, return the range of the metric of the system in row i.
-
-        A ``shape`` is an assumption on the distributions of the true ranks; return None if a row of
-        the table contradicts the shape.
+        If i = j, return the range of the metric of the system in row i. A ``shape`` is an
+        assumption on the distribution of true ranks, such as "non-increasing". Return None if a row
+        of the table contradicts this assumption.
         """
         if i != j:
             spans = [self.span(place, place, shape) for place in (i, j)]
@@ -92,12 +91,12 @@ class TableQuestion(NamedTuple):
         key = ("table", self.metric, repr(row), shape, s, self.instances)
         make_or_none = partial(allowed.unless_contradicted, shape, make)
         span = memory.cached(key, make_or_none, shared=False)
-        # With few instances, the range under the assumption ``shape`` can exceed the range without
-        # an assumption: cut it.
+        # With few instances, the range under the assumption ``shape`` can reach beyond the range
+        # without an assumption. Then the part beyond is cut off.
         return span if shape is None or span is None else narrowed(span, self.span(i, i, None))
 
     def point(self, i: int) -> TableEstimate:
-        """Return the estimate of the metric of row i."""
+        """Return the estimate of the exact metric of the system in row i."""
         row, s = self.table.rows[i], self.sampling
         given: Any = (self.metric, row.values, s.n, s.m, row.decimals, s.scheme)
         key = ("point", self.metric, repr(row), s, self.instances)
@@ -135,9 +134,10 @@ def compute_table(
 
 
 def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
-    """Return a table of the ranges and estimates of all systems and pairs.
+    """Return a table of ranges and estimates of the exact metric.
 
-    A range is None if the printed numbers contradict its assumption.
+    It has a row for each system, and a row for the difference of each pair of systems. A range is
+    None if it needs an assumption that the printed numbers contradict.
     """
     q, s = result.question, result.question.sampling
     known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}

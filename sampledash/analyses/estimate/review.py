@@ -24,13 +24,13 @@ from sampledash.types import Progress
 say = Sentences(Path(__file__).with_suffix(".jinja"))
 _MORE_DIGITS = (1, 2)  # numbers of additional decimals that a table could print
 _CUTOFFS = (1, 2, 3, 5, 10, 20, 50)  # cutoffs k at which a table could also print Recall@k
-_DECIMALS = 4  # decimals of these additional recalls
-_MORE = 1.5  # a larger m is tried if it is more than this many times the m of the printed table
-_MOST_M = 2_000  # largest m that is tried, because a range at a larger m takes over a second
+_DECIMALS = 4  # number of decimals of the additional Recall@k
+_MORE = 1.5  # a number of negatives is tried if it is more than 1.5 times that of the printed table
+_MOST_M = 2_000  # largest number of negatives that is tried; a larger one takes over a second
 
 
 class Larger(NamedTuple):
-    """A table that prints more than a paper's table, or has a larger m.
+    """A table that prints more than a paper's table, or has more sampled negatives, m.
 
     ``digits`` is the number of additional decimals; ``recalls`` are additional metrics Recall@k.
     """
@@ -42,7 +42,7 @@ class Larger(NamedTuple):
 
 
 def larger_tables(q: TableQuestion) -> Iterator[Larger]:
-    """Yield tables with more decimals, more cutoffs or a larger m than the printed table."""
+    """Yield tables with more decimals, cutoffs or sampled negatives than the printed table."""
     m, n = q.sampling.m, q.sampling.n
     for digits in _MORE_DIGITS:
         yield Larger(say.digits(digits), digits, [], m)

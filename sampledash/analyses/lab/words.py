@@ -43,7 +43,7 @@ def knobs(text: str) -> str:
 
 
 def swept(knob: str, table: pd.DataFrame) -> str:
-    """Return a sentence on the values of ``knob`` with highest ATOP and with lowest RMSE.
+    """Return a sentence on the best values of the hyperparameter ``knob``: by ATOP and by RMSE.
 
     ATOP is the area under the curve of TOPK over k; TOPK is the share of relevant items in the
     first k of the list.
@@ -54,11 +54,11 @@ def swept(knob: str, table: pd.DataFrame) -> str:
 
 
 def designs(table: pd.DataFrame, metric: str, m: int) -> str:
-    """Return sentences that compare the sampling schemes.
+    """Return sentences that compare sampling schemes with m negatives.
 
-    They say how many schemes keep the order of the systems on all items. In some schemes, the
-    number of different negatives is random: for these, they say how much the metric differs from
-    the metric with the default scheme.
+    They say with how many schemes the expected metric orders the systems as on all items. In some
+    schemes, the number of different negatives is random. For these, the sentences say how much the
+    expected metric differs from that with the default scheme.
     """
     order, *orders = (ranking(list(map(str, table)), row) for row in table.to_numpy())
     usual = SCHEMES[DEFAULT_SCHEME]

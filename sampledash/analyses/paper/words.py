@@ -38,7 +38,7 @@ OPENS = {
 
 
 def cell(row: Any, decimals: int) -> str:
-    """Return the text of a cell: the printed value, our value, and a sign for whether they match.
+    """Return the text of a table cell: the printed value, our value, and a sign: do they match?
 
     ``row`` is a row of the table of :func:`sampledash.papers.krichene.match`.
     """

@@ -19,14 +19,17 @@ TOP = 1_000
 
 
 def sampled(metric: sd.Metric, ranks: Ints, m: int) -> Floats:
-    """Return the expected sampled metric at each rank, or the exact metric if m is N - 1."""
+    """Return the expected sampled metric at each true rank, with m of all N - 1 negatives.
+
+    If m = N - 1, all negatives are drawn, and the metric is exact.
+    """
     if m == N - 1:
         return metric(ranks, N)
     return np.asarray(sd.expected(metric, ranks, sd.Sampling(N, m, WITHOUT)))
 
 
 def half_way(metric: sd.Metric, m: int) -> int:
-    """Return the last rank whose expected sampled metric is at least half of that at rank 1."""
+    """Return the last true rank at which the expected metric is at least half of that at rank 1."""
     values = sampled(metric, np.arange(1, N + 1), m)
     return int(np.flatnonzero(values >= values[0] / 2)[-1]) + 1
 

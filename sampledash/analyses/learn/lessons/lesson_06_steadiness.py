@@ -18,7 +18,10 @@ LIFT = 0.3  # largest vertical distance of a dot from its row, as a share of the
 
 @lru_cache(maxsize=16)
 def runs(m: int) -> Floats:
-    """Return sampled means of repeated runs of the bundled recommenders: shape (systems, RUNS)."""
+    """Return the mean metric of each bundled recommender in each of ``RUNS`` simulated runs.
+
+    A run draws m negatives per user. The result has shape (systems, RUNS).
+    """
     means = [
         sd.simulate(METRIC, rs, m, RUNS, np.random.default_rng([SEED, place, m]), scheme=WITHOUT)
         for place, rs in enumerate(movielens().sets)

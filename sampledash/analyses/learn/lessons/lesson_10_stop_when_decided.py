@@ -20,9 +20,9 @@ VISITED = (1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 @cache
 def order(rank: int) -> list[bool]:
-    """Return whether each candidate, in random order, is ranked above the relevant item.
+    """Return whether each candidate, in random order, is above a relevant item at rank ``rank``.
 
-    If ``CUTOFF`` candidates are above the item, the metric is certain, and the list ends.
+    Once ``CUTOFF`` candidates are above the item, the metric is certain, and the list ends.
     """
     mixed = np.random.default_rng(SEED).permutation(CANDIDATES - 1) < rank - 1
     last = CANDIDATES - 1 if rank <= CUTOFF else int(np.flatnonzero(mixed)[CUTOFF - 1]) + 1

@@ -16,7 +16,7 @@ NAMES = ("VSRN BUTD", "CASC ResNet", "CSE ResNet")
 
 
 class Allowed(NamedTuple):
-    """What the printed numbers say about ``METRIC`` on a corpus: two ranges and an estimate.
+    """What numbers printed for a sample say about ``METRIC`` on the corpus: ranges, an estimate.
 
     The range ``free`` needs no assumption; ``falling`` assumes that no rank is rarer than the next
     worse rank.
