@@ -64,9 +64,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _option(args: Namespace, remedy: Remedy) -> str:
-    """Return an error's remedy as a command-line option, such as " (here: --n 100)".
+    """Return the option that would avoid an error, such as " (here: --n 100)".
 
-    Return "" if the command has no such option.
+    ``remedy`` has the option's name and value. Return "" if the command has no such option.
     """
     if remedy.value is None or not hasattr(args, remedy.name):
         return ""
