@@ -36,7 +36,10 @@ DEFAULTS: dict[str, Any] = {
 
 
 def answered(source: Source, key: str) -> tuple[Result | None, page.Problem | None]:
-    """Return the verdict on ranks; if a setting is invalid, the last verdict and a Problem."""
+    """Return the verdict on the ranks: does sampling order the systems rightly?
+
+    If a setting is invalid, return the last verdict and a Problem.
+    """
     question, explain = partial(check, source), partial(_explain, source)
     return page.answer(
         key, question, compute, lambda x: words.say.looking(x.protocol.correction), explain
@@ -49,7 +52,7 @@ def several(sets: Sequence[RankSet]) -> bool:
 
 
 def locked_n(source: Source) -> tuple[int, str]:
-    """Return the largest n of the data, and a text that shows the range of n."""
+    """Return the largest number of candidates n in the data, and a text with the range of n."""
     n = np.concatenate([x.n for x in source.sets])
     return int(n.max()), f"{span(n.min(), n.max())}, from the data"
 
@@ -78,8 +81,8 @@ def check(source: Source) -> Question:
     options: Options = {"scheme": settings.scheme, "correction": chosen}
     if settings.design.weighted and settings.scheme not in possible(source.sets):
         raise ValueError(words.TEXTS["no weights"])
-    # The page has a widget for ties only if the ranks have ties, and a widget for the weighting
-    # only if an instance has several relevant items. Old values of missing widgets are ignored.
+    # The page has a widget for ties only if the ranks have ties. It has a widget for the weighting
+    # of relevant items only if an instance has several. Old values of missing widgets are ignored.
     if any(x.has_ties for x in source.sets):
         options["ties"] = state.value("ties", DEFAULTS)
     if several(source.sets):
@@ -98,7 +101,10 @@ def check(source: Source) -> Question:
 
 
 def anew() -> bool:
-    """Whether a change of m needs a slow computation, such as a new fit of the correction."""
+    """Whether a change of m, the number of negatives, needs a slow computation.
+
+    An example is a new fit of the correction.
+    """
     return labelled(state.value("correction", DEFAULTS), 1.0).kind.fitted or _design().anew
 
 
@@ -107,7 +113,10 @@ def _design() -> Design:
 
 
 def _explain(source: Source, error: ValueError) -> page.Problem:
-    """Turn an error into a message; if m is too large, its button sets the largest allowed m."""
+    """Turn an error into a message for the reader.
+
+    If m, the number of negatives, is too large, a button sets the largest allowed m.
+    """
     limits, design = [M_CAP], _design()
     if design.distinct:
         limits += [x.max_negatives for x in source.sets]
@@ -147,7 +156,10 @@ def choose_metric(result: Result, label: str) -> int:
 
 
 def say(result: Result, x: int, *, dim: bool = False) -> None:
-    """Write the verdict for metric number ``x``, a sentence on the other metrics, and notes."""
+    """Write the verdict on the metric with index ``x``, a sentence on other metrics, and notes.
+
+    The verdict says whether sampling orders the systems rightly. ``dim`` greys an outdated one.
+    """
     q = result.question
     word, icon, color = verdict(result, x)
     badge = f":{'gray' if dim else color}-badge[:material/{icon}: {word}] "
@@ -166,7 +178,10 @@ def say(result: Result, x: int, *, dim: bool = False) -> None:
 
 
 def verdict(result: Result, x: int) -> tuple[str, str, str]:
-    """Return the worst verdict on a pair of systems by metric number ``x``, its icon and colour."""
+    """Return the worst verdict on a pair of systems, such as "wrong", its icon and its colour.
+
+    ``x`` is the index of the metric.
+    """
     word = CODES[result.states[x].min()]
     icon, color, _ = words.STATES[word]
     return word, icon, color

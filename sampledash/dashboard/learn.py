@@ -35,7 +35,7 @@ def check_link() -> None:
     offered: dict[str, tuple[Sequence[str], Any]] = {LESSON: (NUMBERS, NUMBERS[0])}
     for number, module in enumerate(lessons.course(), 1):
         offered[f"{LOOK}{number}"] = lessons.looks(number), lessons.looks(number)[0]
-        if (key := f"guess{number}") in st.query_params:  # call the slow words() only then
+        if (key := f"guess{number}") in st.query_params:  # otherwise, words() would take too long
             offered[key] = [choice.text for choice in lessons.words(number).choices], []
         if offer := getattr(module, "OFFER", None):
             offered[EXAMPLE] = [*map(negatives, offer[1])], []
@@ -44,7 +44,7 @@ def check_link() -> None:
 
 @st.fragment
 def show() -> None:
-    """Draw the page; a choice of the reader reruns the page only, not the menu and the styles."""
+    """Draw the page. A choice of the reader reruns only this function, not the menu and styles."""
     # The toggle "present" is drawn last, but its value decides how everything else is drawn.
     linked = st.query_params.get(PRESENT, "").lower() == "true"
     present = bool(st.session_state.get(PRESENT, linked))
@@ -70,7 +70,7 @@ def _head(number: int, lesson: Lesson, *, revealed: bool, present: bool) -> None
         st.markdown(unbroken(f"{lesson.setup} **{lesson.question}**"))
         return
     st.markdown(f"### {number}. {unbroken(lesson.question)}")
-    if not revealed:  # with the answer, a projector shows only question and picture
+    if not revealed:  # once the answer is shown, a projector shows only question and picture
         st.markdown(unbroken(lesson.setup))
 
 
@@ -97,7 +97,10 @@ def _step(by: int) -> None:
 
 
 def _guess(number: int, lesson: Lesson) -> Choice | None:
-    """Draw the possible answers; return the chosen answer after writing whether it is right."""
+    """Draw the possible answers to the lesson's question; return the one that the reader chose.
+
+    Also write whether it is right.
+    """
     choices = {choice.text: choice for choice in lesson.choices}
     chosen = st.pills("Your answer", list(choices), key=f"guess{number}", wrap=True, **_CHOICE)
     answer = choices.get(chosen or "")
@@ -138,7 +141,11 @@ def _explain(column: DeltaGenerator, number: int, view: str, lesson: Lesson) -> 
 
 
 def _offer(view: str, ask: str, m_values: Sequence[int], answer: Answer) -> None:
-    """Draw the question ``ask`` with a choice of m and, once m is chosen, the answer."""
+    """Draw a request of the reader with a choice of m and, once m is chosen, the answer.
+
+    ``ask`` is its text, such as "Find me a counterexample for {look} with m negatives". ``view`` is
+    the metric that replaces {look}.
+    """
     options = {**_CHOICE, "label_visibility": "visible", "format_func": negatives, "wrap": True}
     chosen = st.pills(ask.format(look=view), m_values, key=EXAMPLE, **options)
     if chosen is None:
@@ -152,7 +159,10 @@ def _offer(view: str, ask: str, m_values: Sequence[int], answer: Answer) -> None
 
 
 def _link(link: Link) -> None:
-    """Draw a link to another page, with the link's query and the default n, m, k and scheme."""
+    """Draw a link to another page, whose address has the settings of ``link``.
+
+    The other page's n, m, k and sampling scheme are the defaults, unless ``link`` sets them.
+    """
     shared = {key: str(state.DEFAULTS[key]) for key in _SHARED}
     page.link(link.page, link.label, ":material/arrow_outward:", {**shared, **link.query})
 

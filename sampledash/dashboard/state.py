@@ -44,12 +44,15 @@ DEFAULTS: dict[str, Any] = {
     "metrics": ["Recall@k", "NDCG", "AP"],
 }
 
-# Key of a setting -> its options and its default.
+# Key of a setting in the page's address -> the options to choose from, and the default.
 Offered = Mapping[str, tuple[Collection[str], Any]]
 
 
 def offer(options: Mapping[str, Collection[str]], defaults: Mapping[str, Any]) -> Offered:
-    """Return options and default of each setting; if ``defaults`` lacks it, the first option."""
+    """Return the options and the default of each setting.
+
+    If ``defaults`` has no entry for a setting, its first option is the default.
+    """
     return {key: (names, defaults.get(key, next(iter(names)))) for key, names in options.items()}
 
 
@@ -57,9 +60,10 @@ def offer(options: Mapping[str, Collection[str]], defaults: Mapping[str, Any]) -
 _NUMBERS = {key: int if x.kind == "count" else float for key, x in choices.NUMBERS.items()}
 _WHOLE = "draws", "draws_seed", "draw_seed", "lab_seed", "seed", "table_instances", "times"
 _NUMBERS |= {"least_rating": float, **dict.fromkeys(_WHOLE, int)}
-# Key of a switch -> its values in the address, and its default.
+# Key of a setting that is on or off -> its values in the page's address, and its default.
 _SWITCHES = dict.fromkeys(("present", "turn", "why"), (("true", "false", "True", "False"), False))
-# The pinned settings whose result is computed now; :func:`value` returns these settings meanwhile.
+# Settings that the reader pinned for comparison, while their result is computed. Meanwhile,
+# :func:`value` returns these settings.
 _PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
 PIN = "pin"  # key of the pinned settings in the address; see pins.py
@@ -76,7 +80,9 @@ class Settings:
     gamma: float
     scheme: schemes.Scheme
     odds: float
-    zipf: float | None  # Zipf exponent of the items' popularity; None if the reader sets ``odds``
+    # Exponent of a Zipf distribution of the items' popularity. None if the reader sets ``odds``,
+    # the weight of an item above the relevant item, divided by that of an item below.
+    zipf: float | None
     bestsellers: float
     chips: tuple[str, ...]
 
@@ -131,7 +137,7 @@ def current() -> Settings:
 
 
 def lock(n: int | None) -> None:
-    """Fix n to the number of candidates in the page's data; if None, the reader sets n."""
+    """Fix the setting n to the number of candidates in the data; if None, the reader sets n."""
     st.session_state[_LOCK] = n
 
 
@@ -144,8 +150,8 @@ def reset(values: Mapping[str, Any] = DEFAULTS) -> None:
 def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
     """Return the query of a link to the page with its settings, such as ``?v=2&n=500``.
 
-    Settings that have their default are left out. The query includes values in the address that no
-    widget has read yet.
+    Settings that have their default are left out. The query includes values in the page's address
+    that no widget has read yet. ``page_defaults`` maps the page's own settings to their defaults.
     """
     pin = [(PIN, st.query_params[PIN])] if PIN in st.query_params else []
     return "?" + urlencode([("v", VERSION), *changed(page_defaults or {}), *pin])
@@ -189,7 +195,10 @@ def pinned(text: str, page_defaults: Mapping[str, Any]) -> Iterator[None]:
 
 
 def setting() -> dict[str, str]:
-    """Return n (unless the data decide n), m, k, and other shared settings that are not default."""
+    """Return the settings that all pages share, as text: n, m, k, and others if not the default.
+
+    n is left out if the data give the number of candidates.
+    """
     given = {"n"} if st.session_state.get(_LOCK) is not None else set()
     now = {key: value(key) for key in DEFAULTS if key not in {"metrics", *given}}
     always = ("n", "m", "k")
@@ -309,7 +318,7 @@ def link_complaints(
 
 
 def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the keys in the address whose value should be a number, but is not a number."""
+    """Return the keys of the address ``params`` whose value should be a number, but is none."""
 
     def reads(raw: str, kind: type) -> bool:
         number = float(raw) if checks.is_numeral(raw) else float("inf")

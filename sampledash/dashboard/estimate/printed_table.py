@@ -24,14 +24,17 @@ OFFERED: state.Offered = {"table_tab": (TABS, TABS[0])}
 
 
 class Shown(NamedTuple):
-    """The result for the chosen table, and all pasted tables with the current settings."""
+    """The result for the table that the reader chose, and all pasted tables with the settings."""
 
     answer: Result[printed.TableQuestion]
     questions: tuple[printed.TableQuestion, ...]
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the Correct page for a printed table; ``row`` is a container at the top of the page."""
+    """Draw the Correct page for a printed table.
+
+    ``row`` is a container at the top of the page, and ``defaults`` holds the page's defaults.
+    """
     headline, place, found = shared.places()
     (left, right), options = st.columns([4, 1]), st.container()
     with options:
@@ -138,9 +141,10 @@ def _deciding(shown: Shown) -> None:
 
 
 def _decided(table: pd.DataFrame, name: str, header: str) -> None:
-    """Draw ``table``: for how many pairs of systems each printed table proves which is better.
+    """Draw how many pairs of systems each printed table decides: it proves which one is better.
 
-    The column ``name`` holds the labels of the printed tables.
+    ``table`` has a row for each printed table, with its label in the column ``name``, which is
+    shown under ``header``.
     """
     columns = {header: table[name].map(escaped)}
     kinds = {"decided": "Pairs decided", "decided_if_falling": "If ranks fall off"}

@@ -2,7 +2,7 @@
 // The key "?" opens the help of the control that has the focus.
 const LINKS = "[data-testid=stTopNavLink]";
 const PASSED = [
-  "[data-testid=stMain]",  // skipped by Tab: scrolls while a control inside has the focus
+  "[data-testid=stMain]",  // skipped by Tab: keys scroll the page from any control in it
   "[aria-label='Navigate to home page']",  // skipped by Tab: the menu leads there too
   "[aria-label='Link to heading']",
   "[class*=st-key-above] [aria-label^='Help for']",
