@@ -144,7 +144,7 @@ _sessions: list[Callable[[], MutableMapping[Any, Any]]] = [lambda: _ALONE]
 
 
 def keep_in(session: Callable[[], MutableMapping[Any, Any]]) -> None:
-    """Set the function that returns the user's session, which stores the user's results."""
+    """Set the function that returns the user's session, which is a store of the user's results."""
     _sessions[0] = session
 
 

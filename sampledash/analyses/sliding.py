@@ -290,9 +290,9 @@ def slopes(
 ) -> theme.Picture:
     """Return a slope chart: exact metrics at the left, expected sampled metrics at the right.
 
-    If the lines of two systems cross, their sampled order is wrong. ``sampled`` maps each m of the
-    slider, which starts at m = ``at``, to the sampled metrics. Names have font size ``size``. The
-    names on each side have a room of ``reach`` times the distance between the two sides.
+    If the lines of two systems cross, their sampled order is wrong. A slider sets m, the number of
+    negatives, and starts at ``at``; ``sampled`` maps each m to the sampled metrics. Names have font
+    size ``size``. The names on each side have a room of ``reach`` times the distance of the sides.
     """
     lines = [theme.system_line(place, dark) | {"width": 5} for place in range(len(systems))]
     colors = [line["color"] for line in lines]

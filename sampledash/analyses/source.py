@@ -25,7 +25,8 @@ class Source:
     name: str
     bundled: bool  # whether the ranks are part of the package, so that all users share results
     python: str = ""  # expression such as sd.read_rank_sets("ranks.csv", n=3706)
-    # Whether the file repeats instances. Every repetition then counts as an instance of its own.
+    # Whether the file repeats instances, such as in folds. Then every repetition of an instance
+    # counts as another instance.
     averaged: bool = False
     uniform: bool = False  # whether the ranks' sampling weights (``mass_above``) were removed
 

@@ -47,8 +47,9 @@ PINNED: dict[str, dict[str, Any]] = json.loads(_STYLES)["pinned"]
 def look(dark: bool) -> SimpleNamespace:
     """Return the colours for a dark or a light background, by name.
 
-    ``paper`` is the background of hover labels, ``page`` that of the page. ``family`` holds the
-    colours of the smallest and the largest m, if a picture has a curve for each of several m.
+    ``paper`` is the background of hover labels, ``page`` that of the page. ``family`` holds two
+    colours for a picture with a curve for each of several m (numbers of negatives): those of the
+    smallest and the largest m.
     """
     return DARK if dark else LIGHT
 
@@ -222,7 +223,10 @@ def behind(fig: Picture, pinned: Sequence[tuple[str, Picture]]) -> Picture:
     layout, data = dict(written["layout"]), list(written["data"])
 
     def differ(pin: dict[str, Any], as_shown: dict[str, Any]) -> bool:
-        """Return whether the y of two lines differ by over 0.5 % of the y range of ``pin``."""
+        """Return whether the y values of two lines differ by over 0.5 % of the y range of ``pin``.
+
+        ``pin`` is a line of earlier settings, ``as_shown`` the line of the current settings.
+        """
         if pin.get("xaxis") != as_shown.get("xaxis") or len(as_shown["x"]) < 2:
             return True
         away = np.interp(pin["x"], as_shown["x"], as_shown["y"]) - pin["y"]
@@ -293,7 +297,10 @@ _BETWEEN = 0.075  # gap between two panels, as a share of the width of the figur
 
 
 def _within(part: dict[str, Any], end: str) -> dict[str, str]:
-    """Return axis references that put a trace or shape into the panel with the number ``end``."""
+    """Return names of Plotly's axes that put a trace or shape into one panel of a figure.
+
+    ``end`` is the number of the panel, as the names of its axes end.
+    """
     domains = {name: " domain" * (part.get(f"{name}ref") == "paper") for name in "xy"}
     return {f"{name}ref": f"{name}{end}{domain}" for name, domain in domains.items()}
 
@@ -301,7 +308,10 @@ def _within(part: dict[str, Any], end: str) -> dict[str, str]:
 def rank_axis(
     last: int, *, log: bool = True, title: str = "true rank", most: int = 6
 ) -> dict[str, Any]:
-    """Return a horizontal axis over 1..last, for ranks or m, with at most ``most`` labels."""
+    """Return a horizontal axis over 1..last, for ranks or numbers of negatives.
+
+    It has at most ``most`` labels.
+    """
     if not log:
         ends = [0, last * 1.02]
         return {"title": {"text": title}, "range": ends, "tickformat": ",", "nticks": most}
@@ -423,7 +433,10 @@ def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
 
 
 def hover(name: str, unit: str = " %", digits: int = 2) -> str:
-    """Return the hover text of a trace: its line in the hover label that all traces share."""
+    """Return the hover text of a trace, which Plotly shows when the pointer is near.
+
+    It is one line of a label that all traces share: name, value and unit.
+    """
     return f"{name} <b>%{{y:,.{digits}f}}{unit}</b><extra></extra>"
 
 

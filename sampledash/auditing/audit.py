@@ -33,16 +33,16 @@ BINS = ("popularity_low", "popularity_high", "items", "drawn", "uniform", "unifo
 
 
 class Pool(NamedTuple):
-    """Items that seem to be excluded from the draws.
+    """Items that seem to be excluded when negatives are drawn.
 
-    ``never`` is the number of items that are never drawn, and ``expected`` is the number of such
-    items that is expected by chance.
+    ``never`` is the number of items that are never drawn, and ``expected`` is how many items would
+    never be drawn by chance alone, on average.
     """
 
     never: int
     expected: float
-    # Labels of the first and the last drawn item, if items are never drawn because their labels
-    # come before or after these two; otherwise None.
+    # Labels of the first and the last item that is drawn, if no item with a label before or after
+    # these two can be drawn; otherwise None.
     ends: tuple[Any, Any] | None
 
 
@@ -146,7 +146,7 @@ class Audit:
     def effect(
         self, metric: Metric | str, sets: Sequence[RankSet], claimed: Scheme = DEFAULT_SCHEME
     ) -> pd.DataFrame:
-        """Compare the expected metric for two ways of drawing: the claimed way and the found way.
+        """Compare the expected metric for two ways of drawing negatives: as claimed, and as found.
 
         Parameters
         ----------
@@ -186,10 +186,10 @@ class Audit:
         return len(np.unique(self.lists.row[draws]))
 
     def at_an_end(self) -> int:
-        """Return how many relevant items are at one end of the list of the item and its negatives.
+        """Return how many relevant items are at the same end, first or last, of their lists.
 
-        Count the relevant items that are first in their list, and those that are last. Return the
-        larger count, or 0 if both counts may be due to chance.
+        A list holds a relevant item and its negatives. Count the relevant items that are first, and
+        those that are last. Return the larger count, or 0 if both may be due to chance.
         """
         places, lengths = self.lists.places, self.lists.lengths
         counts = [] if places is None else [(places == end).sum() for end in (1, lengths + 1)]
@@ -384,7 +384,7 @@ def _model(
 
 
 def _evenness(draws: Draws, popularity: Floats, once: bool) -> tuple[float, pd.DataFrame]:
-    """Test whether draws are uniform; return the p-value and a table of the numbers of draws.
+    """Test whether negatives were drawn uniformly; return the p-value and a table.
 
     The table has a row for each tenth of the items, which are sorted by popularity. The test is a
     χ² test of the numbers of draws from these tenths.

@@ -78,7 +78,10 @@ class Fitted(NamedTuple):
 
     @property
     def popular(self) -> bool:
-        """Whether the power α differs significantly from 0 (uniform draws), at the level LEVEL."""
+        """Whether α, the power of popularity, differs significantly from 0 (uniform draws).
+
+        The level of the test is LEVEL.
+        """
         return bool(abs(self.alpha) > -ndtri(LEVEL / 2) * self.error)
 
 
@@ -131,10 +134,10 @@ def _distinct(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Ste
     r, r1, r2 = np.where(on, rest, 1.0)
 
     def ringing(logs: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return t = exp(logs), and for each draw the probability p that its clock rings before t.
+        """Return times t = exp(logs), and for each draw the probability p of ringing before t.
 
-        The clock of an item rings after an exponential time, with the item's weight as rate. Also
-        return the first and the second derivative of log p by log t.
+        Each item has a clock, which rings after an exponential time with the item's weight as rate.
+        Also return the first and the second derivative of log p by log t.
         """
         hazard = np.exp(logs)
         rates = w * hazard[draws.row]

@@ -148,8 +148,8 @@ def _by_stratum(name: str, every: queries.Table, negatives: str) -> list[RankSet
 def _overlapping(name: str, every: queries.Table, sets: list[RankSet]) -> list[RankSet]:
     """Add overlaps to the rank sets.
 
-    An overlap is the number of items that two systems both rank above the relevant item, or level
-    with it.
+    An overlap is the number of items that two systems both rank above a relevant item, or tie with
+    it.
     """
     with warehouse.one_sentence(name):
         table = queries.overlaps(every).to_pyarrow().to_pandas()

@@ -112,7 +112,7 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
             notes.append(f"{equal}, or where {why}.")
         try:
             by_system = [(ranks, mean_stopping_cost(metric, ranks)) for ranks in sets]
-        except ValueError as error:  # for example, a metric without a cutoff needs all scores
+        except ValueError as error:  # for example, without a cutoff a metric needs all scores
             sentences.append(spell(error))
             continue
         for ranks, cost in by_system:

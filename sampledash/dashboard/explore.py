@@ -26,14 +26,14 @@ FAMILY = (10, 100, 1_000)
 # Names and pictures of settings that the reader pinned, to compare them with the current settings.
 Before = Sequence[tuple[str, theme.Picture]]
 MOST_DRAWS = 100_000
-_POPULARITY = "popularity"  # label of a sampling scheme; in old links, it means another scheme
+_POPULARITY = "popularity"  # label of a sampling scheme; old links mean another scheme by it
 DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
-# Settings that links can hold in addition to ``DEFAULTS`` -> their defaults.
+# Further settings that links to the Explore page can hold, besides ``DEFAULTS`` -> their defaults.
 MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 30, "draws_seed": 1}
 
 
 def show() -> None:
-    """Draw the page."""
+    """Draw the Explore page."""
     asked = st.query_params
     # In old links, the label "popularity" means the sampling scheme ``choices.ODDS``. A link is old
     # if its version ``v`` is 1, or if it has a parameter ``odds`` but no version.
@@ -82,7 +82,7 @@ def _answer() -> None:
             page.say(_sentence(result), dim=dim)
     page.tell(problem, bar.whole)
     controls()
-    focus = next(iter(state.current().chips), None)  # by default, the sentence is about this metric
+    focus = next(iter(state.current().chips), None)  # the metric of the main sentence, by default
     with bar.row:
         draw_pins()
         page.copy_link({**DEFAULTS, "focus": focus, **MORE})
@@ -223,7 +223,7 @@ def _more(draws: int) -> None:
 
 
 def _one_draw(result: Result) -> None:
-    """Draw the negatives of one draw, and the frequencies of sampled ranks in many draws."""
+    """Draw the negatives of one sample, and how frequent each sampled rank is in many samples."""
     q = result.question
     sampling, rank, focus = q.sampling, q.rank, q.focus
     catalogue = st.container()

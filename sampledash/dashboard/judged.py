@@ -1,4 +1,4 @@
-"""Compute and write the verdict whether sampled metrics order systems as exact metrics do."""
+"""Compute and write the verdict: do sampled metrics order systems as exact metrics do?"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -58,7 +58,7 @@ def locked_n(source: Source) -> tuple[int, str]:
 
 
 def chosen_metrics() -> tuple[Metric, ...]:
-    """Return the metrics that the reader chose, with the cutoff k and additional cutoffs.
+    """Return the metrics that the reader chose, with the cutoff k and further cutoffs if chosen.
 
     Raises a ValueError if no metric is chosen.
     """
@@ -75,7 +75,10 @@ def chosen_metrics() -> tuple[Metric, ...]:
 
 
 def check(source: Source) -> Question:
-    """Return ranks and settings as a Question; raise a ValueError if a setting is invalid."""
+    """Return the ranks ``source`` and the settings as a Question.
+
+    Raise a ValueError if a setting is invalid.
+    """
     settings, metrics = state.current(), chosen_metrics()
     chosen = usable(state.value("correction", DEFAULTS), settings.gamma)
     options: Options = {"scheme": settings.scheme, "correction": chosen}
@@ -136,7 +139,7 @@ def chosen_metric(result: Result) -> int:
     """Return the index of the metric that the main sentence is about."""
     metrics = list(map(str, result.metrics))
     shown = str(st.session_state.get("shown", metrics[0]))
-    # If the cutoff has changed, the chosen metric is shown with the new cutoff.
+    # If the reader has changed the cutoff k, the chosen metric is shown with the new cutoff.
     if shown not in metrics:
         same = [name for name in metrics if name.split("@")[0] == shown.split("@")[0]]
         st.session_state["shown"] = shown = (same or metrics)[0]

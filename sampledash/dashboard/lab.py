@@ -56,12 +56,12 @@ _NO_COLUMN = "(none)"
 _ROLES = {"user": "Users", "item": "Items", "rating": "Ratings", "time": "Time"}
 _KEPT: dict[str, Any] = {"persist_state": "session", "width": 140}
 _OFTEN = 0.1  # seconds between two updates of the progress bars
-_MOST_LINES = 6  # largest number of systems in the slope chart
-_LONGEST = 11  # largest number of characters of a system's name; longer names are cut
+_MOST_LINES = 6  # largest number of systems in the slope chart, which has a line per system
+_LONGEST = 11  # a name of a system in the slope chart is cut to this many characters
 
 
 def show() -> None:
-    """Draw the page: the input on the left, the results on the right."""
+    """Draw the Lab page: data and recommenders on the left, the results on the right."""
     state.stamp(CHOICES)
     left, right = st.columns([6, 7], gap="large")
     with left:
@@ -80,7 +80,7 @@ def show() -> None:
     job: lab.Job | None = st.session_state.get(_JOB)
     if setup is not None:
         if job is not None and job.tasks[0].key in map(setup.key, lab.SWEEPS):
-            bars = st.container()  # progress bars of a sweep are drawn near the sweep's button
+            bars = st.container()  # progress bars of a hyperparameter sweep are near its button
         others = partial(_designs, source, answer)
         page.tabs(TABS, (others, _sweeps, _toy), "lab_tab", setup)
     with bars:
@@ -224,9 +224,9 @@ def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
 
 
 def _chosen() -> tuple[list[lab.Wanted], int]:
-    """Draw the choice of recommenders and seed; return both.
+    """Draw the choice of recommenders and of the random seed; return both.
 
-    If the reader types invalid parameters of a recommender, its last valid parameters are used.
+    If the reader types invalid hyperparameters of a recommender, its last valid ones are used.
     """
     about = words.TEXTS["recommenders"]
     chosen = page.chips("Recommenders", lab.OFFERED, "recommenders", lab.FIRST, about)
@@ -368,7 +368,7 @@ def _found(trained: Source | None) -> tuple[Result, int] | None:
     Return this verdict, if there are several recommenders, and the index of the metric shown.
     """
     if trained is None or len(trained.sets) < 2:
-        sliders.bar(sliders.place(), "k", sampled=False)  # the sweeps of hyperparameters use k
+        sliders.bar(sliders.place(), "k", sampled=False)  # hyperparameter sweeps use the cutoff k
         st.info(words.TEXTS["none trained" if trained is None else "one trained"])
         if trained is not None:
             _exact(trained.sets, None)

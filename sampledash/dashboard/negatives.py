@@ -28,7 +28,10 @@ HELP = texts(Path(__file__).with_suffix(".txt"))
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the Correct page for lists of negatives; ``row`` is a container at the page's top."""
+    """Draw the Correct page for lists of negatives: an audit of how they were drawn.
+
+    ``row`` is a container at the page's top, and ``defaults`` holds the page's defaults.
+    """
     headline, picture = st.container(key="given_headline"), st.container(key="given_answer")
     page_defaults = {**defaults, "lists_source": SOURCES[0]}
     with row:

@@ -35,7 +35,7 @@ T = TypeVar("T")
 Made = pd.DataFrame | Callable[[], pd.DataFrame]
 Numbers = Sequence[tuple[str, str, str]]
 
-MOST_ROWS = 9  # largest number of table rows on a page, enough for three systems by three metrics
+MOST_ROWS = 9  # largest number of rows of a table on a page: three systems times three metrics
 # Download formats of a table: label, function that writes the table, file extension, MIME type.
 FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
     ("CSV", tables.as_csv, "csv", "text/csv"),
@@ -272,7 +272,7 @@ def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
 
 
 def folded(what: Hashable, line: str) -> None:
-    """Draw one line about the chosen data, in place of the widgets that choose the data.
+    """Draw one line about the data, in place of the widgets with which the reader chooses data.
 
     These widgets are in the container "choice", which is drawn before the line and hidden by
     style.css. The button "Change" shows the container until other data are chosen. ``what``
@@ -404,7 +404,7 @@ def open_page(target: str, query: Mapping[str, Any]) -> None:
 
 
 def script(target: str) -> str:
-    """Return the path of the script of a page."""
+    """Return the path of the script of a page of the dashboard, such as "lab"."""
     # Streamlit looks for relative paths beside app.py, where the package need not be.
     return str(Path(__file__).with_name("pages") / f"{target}.py")
 

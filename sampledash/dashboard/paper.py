@@ -242,7 +242,7 @@ def _table(number: int) -> None:
 
 
 def _trained() -> None:
-    """Draw Steck's Table 2 with the values that we compute, one row for each trained model."""
+    """Draw Table 2 of Steck (2010) with the values that we compute, a row per trained model."""
     rows = match_table_2(example)
     st.markdown(f"**{rows['matched'].sum()} of {len(rows)} cells match.**")
     printed = rows.assign(text=rows["printed"].map("{:.3f}".format), our_std=np.nan)
@@ -258,7 +258,10 @@ def _trained() -> None:
 
 
 def _findings(rows: pd.DataFrame, name: str) -> None:
-    """Draw statements of a paper, the values that we compute, and whether the statements hold."""
+    """Draw a table of statements of a paper, with the values that we compute: do they hold?
+
+    ``rows`` holds the statements, and ``name`` is the name of the downloaded table.
+    """
     rows = rows.reset_index(drop=True)
     lines = {
         "Where": rows["where"],

@@ -21,9 +21,9 @@ _MOST = len(theme.PINNED)
 
 
 class Pin(NamedTuple):
-    """Settings that the reader pinned for comparison (``question``), and their result (``answer``)."""
+    """Settings that the reader pinned for comparison (question), and their result (answer)."""
 
-    name: str  # such as "m = 50, k = 5": m, and other settings that differ from the current ones
+    name: str  # m (negatives) and settings other than the current ones, such as "m = 50, k = 5"
     question: Any
     answer: Any
 
@@ -61,7 +61,7 @@ def pins(
     def described(question: Q) -> list[str]:
         parts, shared = about(question), state.setting()
         if any("@" in part for part in parts):
-            shared.pop("k")  # the name of a metric, such as Recall@10, holds k already
+            shared.pop("k")  # the name of a metric, such as Recall@10, already shows the cutoff k
         return parts + [x if key == "scheme" else f"{key} = {x}" for key, x in shared.items()]
 
     read, problem = list[tuple[list[str], Q | None, Any]](), ""

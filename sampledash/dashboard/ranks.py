@@ -1,6 +1,6 @@
-"""The choice of a page's rank sets, and the options with which they are read.
+"""The choice of the true ranks that a page shows, and the options with which they are read.
 
-For each upload or text, the session holds a dictionary of options of
+For each uploaded file or pasted text, the session holds a dictionary of options of
 :func:`sampledash.read_rank_sets`. The buttons of an error message and the preview change these
 options. While a file cannot be read, the page shows the last valid ranks.
 """
@@ -39,7 +39,7 @@ OFFER = (*[SERVED] * bool(RESULTS), *SOURCES, UPLOAD, PASTE)
 DEFAULTS: dict[str, Any] = {"source": OFFER[0], "ranks": "", "result": next(iter(RESULTS), "")}
 OFFERED: state.Offered = {"source": (OFFER, OFFER[0])}
 NOT_KNOWN = "not known yet"  # text shown for n (number of candidates) until the page has ranks
-TYPED_IN_LINK = 200  # largest number of typed ranks that a link carries
+TYPED_IN_LINK = 200  # a link carries the ranks that the reader typed if they are at most this many
 PLACEHOLDER = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
 _WRITTEN = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 # Template of a file of ranks, in the templates folder -> its description.
@@ -302,7 +302,11 @@ def _systems(ident: str, opened: Opened, options: dict[str, Any]) -> None:
 
 
 def table_of(names: Mapping[str, int], systems: Mapping[str, str] | None) -> pd.DataFrame:
-    """Return a table with a row per system: whether it is used, its name, its number of ranks."""
+    """Return a table with a row per system: whether it is used, its name, its number of ranks.
+
+    ``names`` maps names of systems to numbers of ranks, ``systems`` those that are used to new
+    names; if None, all are used.
+    """
     used = [systems is None or name in systems for name in names]
     called = [(systems or {}).get(name, name) for name in names]
     return pd.DataFrame({_USE: used, _NAME: called, _RANKS: list(names.values())})
@@ -315,7 +319,7 @@ def chosen_of(
     used, called = table[_USE].tolist(), table[_NAME].tolist()
     for row, changes in edits.items():
         used[row] = bool(changes.get(_USE, used[row]))
-        # An empty cell stands for the name in the data.
+        # If the reader empties the cell of a name, the system keeps its name in the data.
         called[row] = str(changes.get(_NAME, called[row]) or "").strip() or names[row]
     if all(used) and called == names:
         return None

@@ -43,7 +43,7 @@ def made(dark: bool) -> tuple[str, str, go.Figure, str]:
 
 
 def show() -> None:
-    """Draw the page."""
+    """Draw the Start page."""
     headline, about, fig, alt = made(page.is_dark())
     with st.container(key="start"):
         st.markdown(f"### {headline}")

@@ -28,7 +28,7 @@ from sampledash.report import numbers as text
 from sampledash.report.templates import Sentences
 from sampledash.sampling import Sampling
 
-VERSION = "2"  # of links; links of version 1 call another scheme "popularity" (see explore.py)
+VERSION = "2"  # version of links: 1 calls another sampling scheme "popularity" (see explore.py)
 say = Sentences(Path(__file__).with_suffix(".jinja"))
 
 # Settings that all pages share. Each key is the key of a widget and of its value in the address.
@@ -66,13 +66,16 @@ _SWITCHES = dict.fromkeys(("present", "turn", "why"), (("true", "false", "True",
 # :func:`value` returns these settings.
 _PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
-PIN = "pin"  # key of the pinned settings in the address; see pins.py
+PIN = "pin"  # key of the settings in the address that the reader pinned for comparison: pins.py
 ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that all pages share. Their numbers are checked only by :meth:`sampling`."""
+    """The settings that all pages share, as the reader set them.
+
+    Only :meth:`sampling` checks whether the numbers are valid.
+    """
 
     n: int
     m: int
@@ -103,14 +106,17 @@ class Settings:
     def drawn(self) -> Drawing:
         """Return how negatives are drawn.
 
-        If items differ in popularity, this is a Catalogue, otherwise a Sampling.
+        The result is a Catalogue if items differ in popularity, otherwise a Sampling.
         """
         if self.design.uniform or self.zipf is None:
             return self.sampling()
         return Catalogue(self.n, self.m, self.scheme, self.zipf, self.bestsellers)
 
     def sampling(self) -> Sampling:
-        """Return the sampling of these settings; raise a ValueError if a setting is invalid."""
+        """Return how negatives are drawn by these settings; raise a ValueError if one is invalid.
+
+        A sampling holds the numbers of candidates and negatives, and the sampling scheme.
+        """
         return Sampling(self.n, self.m, self.scheme, self.design.odds(self.odds))
 
 
@@ -158,7 +164,11 @@ def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
 
 
 def changed(page_defaults: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return key and text of each setting that is not the default; a list gives several pairs."""
+    """Return pairs (key, text), one for each setting that is not the default.
+
+    If a setting is a list, each of its entries gives a pair. ``page_defaults`` maps the page's own
+    settings to their defaults.
+    """
     pairs: list[tuple[str, str]] = []
     for key, default in {**DEFAULTS, **page_defaults}.items():
         now = st.session_state.get(key, st.query_params.get_all(key) or default)
@@ -277,7 +287,7 @@ def stamp(offered: Offered | None = None) -> None:
 
 
 def give_way() -> None:
-    """Restart the run of the page if a change of settings is waiting.
+    """Restart the run of the page's script if a change of settings is waiting.
 
     Long computations call this function. Without it, Streamlit would finish the run before it
     handles a change in a part of the page that reruns alone (a fragment).

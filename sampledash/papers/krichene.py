@@ -1,8 +1,9 @@
 """The printed results of Krichene & Rendle, compared with what the package computes.
 
-The cells of Tables 1-4 are compared with exactly computed values, not with a simulation: the mean,
-the standard deviation and the probability of the right order follow from the distributions of the
-sampled ranks. The printed numbers have the sampling error of 1,000 or 100 runs.
+The numbers in Tables 1-4 are compared with exactly computed values, not with a simulation: mean and
+standard deviation of a metric, and the probability that a run orders two systems rightly, follow
+from the distributions of the sampled ranks. The printed numbers have the sampling error of 1,000 or
+100 runs.
 
 References
 ----------
@@ -49,7 +50,7 @@ _WITHOUT: Scheme = "without-replacement"
 _N = 10_000  # number of candidates in Figures 1, 3 and 4 of Krichene & Rendle
 _TOP_HEAVY = ["Recall@10", "NDCG@10", "AP"]
 _DRAWN = 99  # number of sampled negatives in section 4.2 of Krichene & Rendle
-_CLOSE = 0.005  # curves whose values differ by less look the same in their Figure 2
+_CLOSE = 0.005  # curves that differ by less look the same in Figure 2 of Krichene & Rendle
 
 #: The number printed in a paper matches ours if they differ by at most the rounding error plus this
 #: many standard errors.
@@ -232,8 +233,8 @@ def _sampled() -> Values:
     bias = []
     for m in (1, 10, 100, 1000):
         seen = auc(np.arange(1, m + 2), m + 1)
-        # Sum over the sampled ranks, because the closed form of the expected AUC presupposes what
-        # is tested: that AUC has no bias.
+        # Compute the expected AUC as a sum over the sampled ranks. Its closed form presupposes what
+        # is tested here: that AUC has no bias.
         for scheme in (WITH, _WITHOUT):
             bias.append(_most(Sampling(_N, m, scheme).pmf(ranks) @ seen - auc(ranks, _N)))
     recall = expected("Recall@10", ranks, Sampling(_N, 1000, WITH))

@@ -40,21 +40,22 @@ TABLE_3 = {"integrated model": (6.7, 15.7, 43.0), "AllRank-Regression": (9.3, 23
 #: our recommender, and the printed ATOP on the two halves (validation, test) of held-out ratings.
 TABLE_2 = pd.read_csv(Path(__file__).with_suffix(".csv"))
 
-#: Allowed difference between printed and computed ATOP: the rounding error (0.0005) plus twice the
-#: standard deviation of ATOP (at most 0.005).
+#: Allowed difference between ATOP as printed in Table 2 of Steck (2010) and as we compute it: the
+#: rounding error (0.0005) plus twice the standard deviation of ATOP (at most 0.005).
 ALLOWED = 0.0005 + 2 * 0.005
 
 
 def match_table_2(load: Load) -> pd.DataFrame:
-    """Compare the printed ATOP on the test ratings with the ATOP of the bundled ranks.
+    """Compare the metric ATOP in Steck's Table 2, on test ratings, with that of the bundled ranks.
 
     ``load`` returns the bundled rank sets by name: :func:`sampledash.example`.
 
     Returns
     -------
-    A row for each recommender: ``objective``; ``recommender``, as text; the paper's ``validation``
-    and ``printed`` (test) ATOP; our ATOP, ``ours``; and ``matched``, whether the difference from
-    ``printed`` is at most :data:`ALLOWED`.
+    A row for each recommender: its training ``objective``; ``recommender``, its description; ATOP
+    in Steck's table on the ``validation`` half and on the test half (``printed``); our ATOP on the
+    test half, ``ours``; and ``matched``, whether ``ours`` differs from ``printed`` by at most
+    :data:`ALLOWED`.
     """
     sets = {ranks.system: ranks for ranks in load("movielens-steck")}
     table = TABLE_2.rename(columns={"test": "printed"})
@@ -105,7 +106,10 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
 
 
 def check_steck(load: Load) -> pd.DataFrame:
-    """Check statements of Steck (2010); ``load`` returns the bundled rank sets by name."""
+    """Return a table of statements of Steck (2010), with our numbers: do the statements hold?
+
+    ``load`` returns the bundled rank sets by name.
+    """
     x = next(ranks for ranks in load(MOVIELENS) if ranks.system == "X")
     values = {**_measures(), **_missing(), **_sampled(x), **_areas(), **_numbers()}
     return statements("steck", values)
@@ -148,8 +152,8 @@ def _sampled(x: RankSet) -> Values:
     few, many = (expected_mean("TOPK@0", x, m, scheme=WITHOUT) for m in (100, 1000))
     n, atop = 30, parse_metric("ATOP")
     ranks = np.arange(1, n + 1)
-    # Sum over the sampled ranks, because the closed form of the expected ATOP presupposes what is
-    # tested: that ATOP has no bias.
+    # Compute the expected ATOP as a sum over the sampled ranks. Its closed form presupposes what is
+    # tested here: that ATOP has no bias.
     off = [
         Sampling(n, m, WITHOUT).pmf(ranks) @ atop(np.arange(1, m + 2), m + 1) - atop(ranks, n)
         for m in range(1, n)

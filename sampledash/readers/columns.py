@@ -1,4 +1,4 @@
-"""Find the role of a column (rank, system, ...) by its header, and parse its cells."""
+"""Find what a column holds (its role: rank, system, ...) by its header, and parse its cells."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def bare(name: str) -> str:
 
 
 def role_of(header: str) -> str | None:
-    """Return the role of a column, a key of :data:`ROLES`; None if its header is unknown."""
+    """Return what a column holds, such as "rank", a key of :data:`ROLES`; None if unknown."""
     return _ROLE_OF.get(bare(header))
 
 
@@ -81,7 +81,7 @@ class Layout:
     index: Container[str] = ()
 
     def find(self, role: str) -> int | None:
-        """Return the index of the first column with this role, or None if no column has it."""
+        """Return the index of the first column with a role such as "rank"; None if none has it."""
         return next((i for i, x in enumerate(self.roles) if x == role), None)
 
     @property
@@ -334,8 +334,8 @@ def _classes(text: object) -> Any:
 def _overlaps(text: object) -> dict[str, list[list[int]]] | None:
     """Parse a text such as ``{"B":3}`` or ``{"B":[[3,0],[1,0]]}``; return None if invalid.
 
-    Such a text says how many items are above the relevant item in this system's ranking and in that
-    of the system B. Four numbers in place of one also count tied items, as ``overlaps`` of
+    Such a text says how many items both the system of the row and the system B rank above the
+    relevant item. Four numbers in place of one also count tied items, as ``overlaps`` of
     :class:`~sampledash.RankSet` does. The function :func:`overlaps_text` writes such texts.
     """
     try:
@@ -431,7 +431,8 @@ class Role(NamedTuple):
         return self.written.split()
 
 
-# Columns are parsed in this order of roles, and the first error in this order is reported.
+# What a column may hold -> how it is parsed. Columns are parsed in this order, and the first error
+# in this order is reported.
 ROLES: dict[str, Role] = {
     "system": Role(labels, "few", "system", "the name of the system",
                    "system model run tag recommender algorithm method"),

@@ -292,8 +292,8 @@ def read_sampled_ranks(
     for part in choose(parts, systems):
         numbers = zip(limits.NUMBERS.items(), (n, m), lack, strict=True)
         for (role, (symbol, what, *_)), given, other in numbers:
-            # If some file lacks the number (n or m), the argument may be meant for that file only.
-            # Files that have the number may then differ from the argument.
+            # If some file lacks n (candidates) or m (negatives), the argument may be meant for that
+            # file only. Files that have the number may then differ from the argument.
             part = part.with_number(role, given, agree=not other)
             if role not in part.frame:
                 kind = limits.MissingCandidates if symbol == "n" else limits.MissingNegatives

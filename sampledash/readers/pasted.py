@@ -137,7 +137,8 @@ def _ranks(systems: dict[str, list[str]]) -> Ranks:
     def place(i: int) -> str:
         return source.place(int(index[i]), int(column[i]))
 
-    if (i := parsing.first(cells.str.match(r"0\d"))) is not None:  # 10,000 is split into 10 and 000
+    # A comma separates two ranks, so 10,000 has been split into 10 and 000: refuse it.
+    if (i := parsing.first(cells.str.match(r"0\d"))) is not None:
         raise ReadError(f"{place(i)}: {cells[i]!r} is no number; write {_WRITE}")
     table = {"system": parsing.categories(column, source.headers), "column": column}
     table["rank"] = parsing.places(cells, place, _WRITE)

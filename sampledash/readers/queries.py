@@ -234,7 +234,7 @@ def rank(candidates: Table) -> Table:
 
 
 def count(ranks: Table) -> Table:
-    """Return a histogram: how many instances have each combination of system, n, rank and ties.
+    """Return a histogram: how many instances have the same system, n, rank and ties.
 
     Only instances with one relevant item are combined. Rows of other instances stay, with count 1
     if ``ranks`` has no counts.

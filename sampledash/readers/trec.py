@@ -97,7 +97,7 @@ def trec_kind(data: bytes, name: str) -> TrecKind | None:
     lines = list(itertools.islice(full, _LOOKED_AT))
     for kind, pattern in _LINE.items():
         matches = sum(pattern.fullmatch(line) is not None for line in lines)
-        # The lines of a table may look like TREC lines, but its header holds no number.
+        # The lines of another table may look like TREC lines. But it has a header without numbers.
         if 2 * matches > len(lines) and any(map(is_numeral, lines[0].split())):
             limits.LINES.check(limits.lines_of(data), name)
             return kind
@@ -138,7 +138,7 @@ def _parsed(source: Layout, cells: pd.DataFrame, kind: TrecKind, *, listed: bool
 
 
 def _cells(source: Layout) -> pd.DataFrame:
-    """Split a TREC file into a frame with a column per field, at spaces and tabs."""
+    """Split the lines of a TREC file at spaces and tabs; return a data frame of the fields."""
     data, fields = source.data or b"", source.headers
     pairs = enumerate(source.roles)
     holds = {i: None if role is None else _COLUMNS[role].holds for i, role in pairs}
@@ -334,7 +334,7 @@ def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> pd.DataFram
 
 # ------------------------------------------- lists of recommendations, as frameworks save them
 
-# Roles of columns that occur only in tables of ranks, not in lists of recommendations.
+# What columns hold that occur only in tables of ranks, not in lists of recommendations.
 _OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}
 
 #: What a file holds: test items, lists of recommendations, or "list or ranks" if its header fits

@@ -251,8 +251,8 @@ def _refuse(scores: Table, name: str, progress: Progress) -> None:
     totals = scores.agg(rows=scores.count(), **sums).to_pyarrow().to_pylist()[0]
     refuse_cells(name, totals)
     slices = totals["rows"] // _AT_ONCE + 1
-    # Search for repeated items slice by slice: grouping by item makes about one group per row, and
-    # the groups of all rows would fill the memory.
+    # Search for repeated items in one part of the rows at a time: grouping by item makes about one
+    # group per row, and the groups of all rows would fill the memory.
     for number in range(slices):
         part = scores if slices == 1 else scores.filter(_slice(scores, slices) == number)
         again = part.group_by(queries.KEYS).agg(times=part.count())
@@ -330,7 +330,7 @@ def save(engine: Any, table: Table, path: str | Path, name: str) -> None:
 
 
 def _refuse_ranks(ranks: Table, name: str) -> None:
-    """Refuse ranks that are missing or not in 1..n, and blank names of systems."""
+    """Refuse ranks that are missing, below 1 or above n (candidates), and blank system names."""
     most = ranks["n_candidates"] if "n_candidates" in ranks.columns else ranks["rank"]
     good = ((ranks["rank"] >= 1) & (ranks["rank"] <= most)).fill_null(False)
     refuse_cells(name, {"blank": queries.number_of(ranks.count(where=_blank(ranks["system"])))})

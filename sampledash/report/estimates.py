@@ -18,7 +18,7 @@ VERDICTS = {
     "if falling": (":material/rule:", "orange"),
     "cannot tell": (":material/help:", "gray"),
 }
-# Reasons for which a page shows another estimator than the user has chosen.
+# Reasons why a page shows estimates by another estimator than the user has chosen.
 Reason = Literal["contradicted", "n", "m", "range", "adaptive"]
 
 

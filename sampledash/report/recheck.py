@@ -1,4 +1,4 @@
-"""Recheck a report: it contains its ranks and settings, so that it can be computed again."""
+"""Recheck an HTML report: it contains its ranks and settings, so that it can be computed again."""
 
 import html
 import json

@@ -28,7 +28,7 @@ def python_script(findings: Pairs) -> str:
     The names of systems cannot inject code: they occur only in ``findings.python``, quoted.
     """
     protocol = findings.protocol
-    # Write the scheme, and each other option that differs from its default.
+    # The script gives the sampling scheme, and each other option that differs from its default.
     default = Protocol.of({"scheme": protocol.scheme})
     fields = ("odds", "fit_scheme", "ties", "weighting")
     changed = [name for name in fields if getattr(protocol, name) != getattr(default, name)]

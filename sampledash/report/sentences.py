@@ -1,4 +1,4 @@
-"""Write verdicts: the order by sampling, the true order, and how many negatives are enough."""
+"""Write verdicts on systems: their order by sampling, their true order, and enough negatives."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -281,7 +281,8 @@ def read_vector_json(text: str) -> Fit:
     Raises
     ------
     ValueError
-        If :func:`vector_json` did not write the text, or the number of values is not m + 1.
+        If :func:`vector_json` did not write the text, or the number of values is not m + 1, with m
+        negatives.
     """
     keys = ("n", "m", "scheme", "odds", "correction", "metric", "values", "prior")
     try:

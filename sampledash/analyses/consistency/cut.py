@@ -28,13 +28,16 @@ class Known:
     tests: pd.DataFrame
 
     def of(self, metric: Metric) -> pd.DataFrame:
-        """Return the rows of ``means`` for one metric, in decreasing order of ``high``."""
+        """Return the rows of ``means`` for one metric, in decreasing order of column ``high``."""
         rows = self.means[self.means["metric"] == str(metric)]
         return rows.sort_values("high", ascending=False, kind="stable")
 
 
 def compute(source: Source, metrics: Sequence[Metric]) -> Known:
-    """Return the systems' means, or ranges of the means, and the significance tests."""
+    """Return each system's mean metric, or the range of it if it is unknown, and tests.
+
+    They are significance tests of the differences between systems.
+    """
     rows, tests = [], [pd.DataFrame()]
     for metric in metrics:
         for ranks in source.sets:
@@ -66,7 +69,7 @@ def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
 
 
 def means_table(known: Known) -> pd.DataFrame:
-    """Return ``known.means`` as a table of text: an exact mean, or the range that contains it."""
+    """Return the systems' mean metrics as text: an exact mean, or the range that contains it."""
     means = known.means
     columns = {
         "Metric": means["metric"],

@@ -29,14 +29,15 @@ CORRECTIONS = ("uncorrected", "CLS", "BV 0.1", "BV 0.01")
 SAMPLED = CORRECTIONS[0]
 ORDER = "best order"
 BEST = f"{STOPPED}, {ORDER}"
-_MOST_ITEMS = 10**6  # largest number of items in the code snippet, which makes an array of items
+_MOST_ITEMS = 10**6  # largest number of items in the script of :func:`snippet`, to save memory
 
 
 @dataclass(frozen=True)
 class Priced:
-    """Results of all evaluation designs, by budget (number of scores per instance and system).
+    """Results of several ways to evaluate (designs), by budget.
 
-    An evaluation design says how many instances and candidates are scored with the budget.
+    The budget is the number of scores per instance and system. A design says how many instances and
+    candidates are scored with it.
     """
 
     by_price: Mapping[int, Designs]
@@ -138,8 +139,8 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
 
     A design is a way to spend the budget, the number of scores per instance and system: see
     :func:`~sampledash.comparison.designs.designs`. The table to show has formatted means over the
-    systems, and the chance that a run shows the true order of the marked pair. The table to
-    download has a row per design and system.
+    systems, and the chance that a run shows the true order of the two systems that the user chose.
+    The table to download has a row per design and system.
     """
     errors, orders = priced.by_price[budget]
     better, worse = focus.ordered(focus.pair)

@@ -1,4 +1,4 @@
-"""Pictures of the Consistency page: metrics over m, verdict tiles, chances of the true order.
+"""Pictures of the Consistency page: metrics over m, verdicts, chances of the true order.
 
 m is the number of sampled negatives. Values are passed as shares (0 to 1) and drawn in percent.
 """
@@ -37,7 +37,7 @@ _STATE = {"right": "green", "wrong": "vermillion", "undecided": "orange", "tied"
 
 
 def stretches(m_values: Ints, inside: Flags) -> list[tuple[int, int]]:
-    """Return the first and last m of each run of consecutive True in ``inside``.
+    """Return the first and last value of m in each stretch of consecutive True in ``inside``.
 
     Examples
     --------
@@ -71,10 +71,10 @@ def rank_edges(largest: int, *, top: bool) -> Ints:
 
 
 def rank_shares(sets: Sequence[RankSet], ties: Ties, *, top: bool = False) -> tuple[Ints, Floats]:
-    """Return a histogram of each system's ranks: the last rank and the height of each bar.
+    """Return a histogram of each system's true ranks.
 
-    The last ranks are those of :func:`rank_edges`. The heights are shares of the system's relevant
-    items, with shape (bars, systems).
+    For each bar, return the last of its ranks (see :func:`rank_edges`) and its height. Heights are
+    shares of the system's relevant items, with shape (bars, systems).
     """
     edges = rank_edges(max(int(ranks.n.max()) for ranks in sets), top=top)
     up_to = np.column_stack([rank_distribution_at(ranks, edges, ties=ties) for ranks in sets])
@@ -135,7 +135,8 @@ def _over(
     place = {"yref": "paper", "yanchor": "bottom", "font": {"color": c.vermillion, "size": 12}}
     ticks, triangles = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
     for m, after in zip_longest(ticks, ticks[1:], fillvalue=np.inf):
-        # Above each triangle stands its m, unless the next triangle is too near for the text.
+        # A triangle marks each m (number of negatives) at which two systems change order. Above it
+        # stands m, unless the next triangle is too near for the text.
         text = f"{count(m)}<br>▾" if after > 2.5 * m else "▾"
         triangles.append(theme.note(float(np.log10(m)), 1, text, **place))
     return theme.figure(
@@ -327,7 +328,7 @@ def _hover(row: Mapping[str, Any], m_max: int) -> str:
 
 
 def pair_name(first: str, second: str) -> str:
-    """Return the label of a pair's row of tiles, with a line break if the names are long."""
+    """Return the label of the row of a pair of systems, with a line break if the names are long."""
     shortened, other = plain(first, 12), plain(second, 12)
     return f"{shortened},{'<br>' if len(shortened) + len(other) > 10 else ' '}{other}"
 
@@ -337,7 +338,8 @@ def distribution(
 ) -> theme.Picture:
     """Draw the share of relevant items in each range of ranks (Krichene & Rendle, Figure 5).
 
-    ``edges`` are the last ranks of the ranges; ``shares`` has shape (edges, systems).
+    ``edges`` are the last ranks of the ranges; ``shares``, of shape (edges, systems), are shares of
+    a system's relevant items.
     """
     stretch = zip(np.r_[1, edges[:-1] + 1], edges, strict=True)
     labels = [f"{count(a)}-{count(b)}" if a < b else count(b) for a, b in stretch]
@@ -445,7 +447,7 @@ def chance_over_m(
     """
     c, data = theme.look(dark), []
     for place, (name, y) in enumerate(series.items()):
-        # Colours stand for systems, so the lines of pairs differ in dash pattern instead.
+        # Colours stand for systems, so lines for pairs of systems differ in dash pattern instead.
         line = {"color": c.muted if place else c.ink, "width": 1.8 if place else 3}
         line |= {"dash": _PAIR_DASH[place % len(_PAIR_DASH)]}
         style = {"mode": "lines+markers", "marker": {"size": 5}, "connectgaps": True}

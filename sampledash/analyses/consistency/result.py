@@ -51,7 +51,7 @@ class Question:
 
     @cached_property
     def protocol(self) -> Protocol:
-        """The evaluation protocol that the options describe; ValueError if an option is invalid."""
+        """How negatives are drawn, ties ranked and metrics corrected; ValueError if invalid."""
         return Protocol.of(self.options)
 
     @property
@@ -117,7 +117,7 @@ class Result(Pairs):
         return list(dict.fromkeys(end for pair in pairs for end in self.ends[pair]))[:most]
 
     def drawn(self, pair: int) -> list[int]:
-        """Return the systems to draw: all systems or, if there are too many, a selection.
+        """Return the systems whose curves are drawn: all or, if there are too many, a selection.
 
         The selection has the systems of ``pair`` and of the pairs whose sampled order is wrong, or
         is most likely to be wrong.
@@ -131,7 +131,10 @@ class Result(Pairs):
         return memory.cached(key, lambda: frozen(std_of(sets)), shared=self.question.shared)
 
     def flips(self, pairs: Sequence[int]) -> pd.DataFrame:
-        """Return a table of flips: the m at which the sampled order of two systems changes."""
+        """Return a table of flips: the numbers of negatives m at which two systems change order.
+
+        It is the order by the expected sampled metric.
+        """
         rows, orders, name = [], self.orders, str(self.question.protocol.correction)
         for x, metric in enumerate(self.metrics):
             for p in pairs:
@@ -199,7 +202,10 @@ class Focus:
 
     @cached_property
     def pairs(self) -> list[int]:
-        """Pairs of ``systems``: the marked pair, then those most likely to be ordered wrongly."""
+        """Pairs of ``systems``: the one that the user marked, then the others, the worst first.
+
+        The worst pair is the one that a run most likely puts in the wrong order.
+        """
         every = [self.result.ends.index(ends) for ends in combinations(self.systems, 2)]
         chances = np.nan_to_num(self.result.chances[self.x], nan=1.0)
         return sorted(every, key=lambda p: (p != self.pair, chances[p]))
@@ -259,9 +265,9 @@ class Focus:
 
     @remembered
     def bounds(self, pair: int) -> tuple[float, float]:
-        """Return bounds of the chance that one run puts a pair of systems in the true order.
+        """Return bounds of the chance that one run puts a pair of systems in their true order.
 
-        In this run, both systems are ranked among the same negatives.
+        In this run, both systems rank the relevant items among the same negatives.
         """
         q = self.result.question
         sets = [q.sets[end] for end in self.result.ends[pair]]
@@ -362,7 +368,7 @@ class Focus:
         return memory.cached(key, make, shared=self.shared)
 
     def runs(self, values: Floats) -> pd.DataFrame:
-        """Compare mean and standard deviation over simulated runs with their exact values.
+        """Compare simulated runs with exact values: the mean over runs, and the standard deviation.
 
         ``values`` holds the mean metrics in each simulated run: shape (systems, runs, metrics).
         """

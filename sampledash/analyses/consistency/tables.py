@@ -10,7 +10,7 @@ from sampledash.analyses.consistency.result import Focus
 from sampledash.report.escape import escaped, system_name
 from sampledash.report.numbers import bare_points, count, in_runs, p_value, percent, plus_minus
 
-# Number of a pair of systems -> bounds of the chance that one run shows the true order, if both
+# Index of a pair of systems -> bounds of the chance that one run shows the true order, if both
 # systems are ranked among the same negatives.
 Bounds = Mapping[int, tuple[float, float]]
 
@@ -33,10 +33,10 @@ def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
 
 
 def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
-    """Return a table to download: the unrounded chance of the true order, by metric and pair.
+    """Return a table to download: the unrounded chance that a run shows the true order.
 
-    For the pairs in ``bounds``, the columns "low" and "high" hold the bounds of this chance if both
-    systems are ranked among the same negatives.
+    It has a row for each metric and pair of systems. For the pairs in ``bounds``, the columns "low"
+    and "high" hold the bounds of this chance if both systems are ranked among the same negatives.
     """
     columns = ["metric", "correction", "better", "worse", "probability"]
     table = focus.result.verdict[columns].copy()

@@ -61,9 +61,10 @@ def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
 
 
 def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
-    """Return a sentence on whether repeated runs show the same order, right or wrong.
+    """Return a sentence: do repeated runs order the systems alike, rightly or wrongly?
 
-    Runs agree if every two ``means`` differ by more than three times the largest of ``stds``.
+    ``means`` and ``stds`` are the systems' expected mean metrics and their standard deviations over
+    runs. Runs agree if every two means differ by more than three times the largest deviation.
     """
     gaps = np.abs(np.subtract.outer(means, means))[np.triu_indices(len(means), 1)]
     largest = float(max(stds)) if len(stds) else 0.0
@@ -71,7 +72,10 @@ def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
 
 
 def formula(metric: str, m: int, size: float) -> list[str]:
-    """Return the definition of consistency (eq. 14 of Krichene and Rendle) as TeX, in 3 parts."""
+    """Return the definition of a consistent metric (eq. 14 of Krichene & Rendle) as TeX.
+
+    It has three parts. ``size`` is the number of instances.
+    """
     mean = r"\frac{1}{|D|}\sum_{x \in D} M(%s)"
     exact = " > ".join(mean % f"R({name},x)" for name in "AB")
     sampled = " > ".join(r"E\Big[" + mean % rf"\tilde R({name},x)" + r"\Big]" for name in "AB")
@@ -122,7 +126,7 @@ def needed(value: int) -> str:
 
 
 def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:
-    """Return a sentence on the m at which the sampled order of the two chosen systems changes.
+    """Return a sentence on the numbers of negatives m at which the two chosen systems change order.
 
     ``x`` is the index of the metric; ``name`` formats the names of the systems.
     """

@@ -23,7 +23,8 @@ from sampledash.types import Floats, Ints
 # Number of sampled ranks, from 1, whose values :func:`vector` marks by dots. Further dots would
 # touch, because the axis of the ranks is logarithmic.
 _DOTS = 20
-# Smallest value that ``tradeoff`` draws, in percent. Smaller values would stretch the log axis.
+# Smallest bias or standard deviation that :func:`tradeoff` draws, in percent. Smaller values would
+# stretch the logarithmic axis.
 _FLOOR = 1e-3
 
 
@@ -73,7 +74,8 @@ def vector(
     # corrections, which can be huge, the line of the chosen correction would look flat.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
-    # The end of the x axis is rounded up, so that the axis does not change with every m.
+    # The end of the x axis, m + 1 for m negatives, is rounded up, so that the axis does not change
+    # with every m.
     last = int(np.ceil(10 ** (np.ceil(10 * np.log10(max(len(vectors[focus]) - 1, 1))) / 10)))
     return theme.figure(
         data,
@@ -246,7 +248,7 @@ def _percent(low: float, top: float) -> dict[str, Any]:
 
 
 def _decades(low: float, top: float, most: int) -> list[float]:
-    """Return at most ``most`` powers of ten whose exponents lie between ``low`` and ``top``."""
+    """Return at most ``most`` powers of ten for an axis; exponents are from ``low`` to ``top``."""
     exponents = range(math.ceil(low - 1e-9), math.floor(top + 1e-9) + 1)
     return [10.0**e for e in exponents[:: max(1, -(-len(exponents) // most))]]
 

@@ -59,7 +59,7 @@ INSTANCES = np.geomspace(1, 10**6, 7)
 SPECTRUM_GAMMAS, SPECTRUM_MS = (1.0, 0.1, 0.01, 0.001, 1e-6), (10, 30, 100, 300, 1000)
 
 MOVIELENS = "movielens-xyz"
-MOVIELENS_M = 2_000  # largest m in pictures of MovieLens, and in results of fitted corrections
+MOVIELENS_M = 2_000  # largest number of negatives in pictures of a corrected metric on MovieLens
 
 Point = tuple[Correction, Sampling]
 
@@ -73,7 +73,7 @@ class Prior(NamedTuple):
     def weights(self, n: int) -> Floats | None:
         """Return the weights of the ranks 1..n, or None if they are uniform.
 
-        The user's weights, which may be for another n, are stretched to n ranks.
+        The user's weights, which may be for another number of ranks, are stretched to n ranks.
         """
         return resize_prior(np.frombuffer(self.custom), n) if self.custom else _named(self.name, n)
 
@@ -136,7 +136,7 @@ class Question:
     note: str  # sentence on corrections that are left out of the pictures; "" if none
 
     def fit(self, recipe: Correction | None = None) -> Fit:
-        """Return the fit of the correction ``recipe``, or of ``taken`` if ``recipe`` is None."""
+        """Return the fitted correction ``recipe``; if None, the one that the user exports."""
         return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[0]
 
     def risk(self, recipe: Correction | None = None) -> tuple[float, float]:
@@ -159,7 +159,7 @@ class Question:
         return replace(self, drawn=drawn, taken=other(self.taken), gamma=weight)
 
     def at(self, sampling: Sampling) -> Question:
-        """Return a copy of these settings with this sampling, for example with another m."""
+        """Return a copy of these settings with other numbers of candidates or negatives."""
         ranks = rank_grid(sampling.n, keep=jumps(sampling, self.metric))
         return replace(self, sampling=sampling, ranks=ranks)
 

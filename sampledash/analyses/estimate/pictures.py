@@ -40,7 +40,7 @@ def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> theme.Pict
                 data.append(theme.dots(*at, marker, name=name, hovertemplate=hover))
     known = [x for row in rows for x in (*row.free, row.value, row.exact) if x is not None]
     low, top = min(known), max(known)
-    if top - low < 1e-6:  # all ranges are the same single value
+    if top - low < 1e-6:  # all ranges and values to draw are the same single number
         low, top = low - 0.01, top + 0.01
     axis = theme.percent_axis(100 * top, low=100 * low, title=title)
     return theme.figure(
@@ -58,7 +58,10 @@ def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> theme.Pict
 def ranks_below(
     ranks: Ints, estimated: Mapping[str, Floats], exact: Mapping[str, Floats], *, dark: bool = False
 ) -> theme.Picture:
-    """Draw the share of relevant items up to each rank: as estimated and, if known, exactly."""
+    """Draw which share of the relevant items has at most each true rank, by system.
+
+    The shares are estimates; exact shares are drawn too, if known.
+    """
     data = []
     for place, (name, shares) in enumerate(estimated.items()):
         line = theme.system_line(place, dark)
@@ -78,7 +81,7 @@ def ranks_below(
 
 
 def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> theme.Picture:
-    """Draw bias, standard deviation and root mean squared error of a corrected mean over γ.
+    """Draw bias, standard deviation and root mean squared error of a mean corrected metric over γ.
 
     γ is the weight of the variance in the bias-variance correction. ``table`` has a row per γ; the
     first row is for the suggested γ, one divided by the number of instances |D|.

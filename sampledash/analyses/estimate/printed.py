@@ -38,7 +38,7 @@ def example_table() -> str:
 
 
 def read_tables(text: str) -> list[readers.PrintedTable]:
-    """Read printed tables; raise ValueError for too many systems."""
+    """Read printed tables; raise ValueError if a table has too many systems."""
     tables = readers.read_tables(text)
     for table in tables:
         which = f"the table {table.title!r}" if table.title else "the table"
@@ -49,9 +49,10 @@ def read_tables(text: str) -> list[readers.PrintedTable]:
 
 
 def sampling_of(n: int, m: int, scheme: Scheme, *, corpus: bool) -> Sampling:
-    """Return how a table's negatives were drawn.
+    """Return how the negatives behind a printed table were drawn.
 
-    Raise ValueError if the test has more candidates than the ``corpus`` that they were drawn from.
+    If ``corpus``, they are all m other candidates of a test, and a sample of a corpus of n items.
+    Raise ValueError if the corpus is smaller than the test.
     """
     if corpus and n <= m:
         small = f"n = {n} is smaller than the {m + 1} candidates of the test"
@@ -66,7 +67,7 @@ class TableQuestion(NamedTuple):
     metric: Metric
     sampling: Sampling
     instances: int
-    corpus: bool = False  # whether the candidates of the test are a sample of a corpus
+    corpus: bool = False  # whether the table is of a test on a sample of a larger corpus
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
         """Return the range of the metric's difference between the systems in rows i and j.

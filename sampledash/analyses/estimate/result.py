@@ -65,10 +65,10 @@ class Row(NamedTuple):
     """What is known about the exact metric of a system, or about the difference of two systems."""
 
     name: str
-    other: str  # the system that is subtracted; "" for a single system
-    free: Range  # range of exact values that the samples allow, without any assumption
-    # Range under the assumption that no rank is rarer than the next worse rank. None if the samples
-    # contradict this assumption, or if m may depend on the drawn negatives.
+    other: str  # for a difference: the system that is subtracted; "" for a single system
+    free: Range  # range of the exact metric that the samples allow, without any assumption
+    # Range of exact values under the assumption that no rank is rarer than the next worse rank.
+    # None if the samples contradict this, or if the number of negatives may depend on the draws.
     falling: Range | None
     value: float | None = None  # estimate of the exact value: the mean of all ``readings`` below
     exact: float | None = None
@@ -94,7 +94,8 @@ class Question:
     method: str
     gamma: float
     true: tuple[RankSet, ...] = ()  # the true ranks, known for bundled data only
-    #: Whether the candidates of the test are a sample of a corpus, instead of sampled negatives.
+    #: Whether items were ranked among all candidates of a test, which are a sample of a larger
+    #: corpus, instead of among sampled negatives.
     corpus: bool = False
 
     @property
@@ -129,7 +130,8 @@ class Question:
     def values(self, place: int, method: str) -> list[float]:
         """Return estimates of the exact metric of the system with index ``place``.
 
-        There is an estimate for each way in which m may have been set (:attr:`readings`).
+        There is an estimate for each way in which m, the number of negatives, may have been set
+        (:attr:`readings`).
         """
         return [question._value(place, method) for question in self.readings]
 
@@ -219,7 +221,7 @@ class Result(Generic[Q]):
     word: str
     sentence: str
     legend: str
-    method: str = ""  # estimator used: ``question.method``, or one with weaker assumptions
+    method: str = ""  # the estimator used: the chosen one, or one with weaker assumptions
 
 
 def ranges(
@@ -335,7 +337,10 @@ def estimates(result: Result[Question]) -> pd.DataFrame:
 
 
 def offered(q: Question) -> dict[str, tuple[Question, str]]:
-    """Map the label of each valid estimate to the settings and the estimator that give it."""
+    """Map the label of each valid estimate to the settings and the estimator that give it.
+
+    An estimator gives two estimates if it is unknown how m, the number of negatives, was set.
+    """
     if len(q.readings) == 1:
         return {name: (q, name) for name in q.methods}
     both = list(zip(q.readings, READINGS, strict=True))

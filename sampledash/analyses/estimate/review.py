@@ -59,8 +59,8 @@ def larger_tables(q: TableQuestion) -> Iterator[Larger]:
 def options(q: TableQuestion, report: Progress) -> pd.DataFrame:
     """Return how many pairs of systems larger tables would decide, a row per larger table.
 
-    A larger table has more decimals, more metrics or a larger m; its numbers are predicted from the
-    printed table. It decides a pair if it proves which system has the better exact metric. The
+    A larger table has more decimals, metrics or sampled negatives; its numbers are predicted from
+    the printed table. It decides a pair if it proves which system has the better exact metric. The
     columns are ``printed`` (label of the larger table), ``pairs`` (number of all pairs),
     ``decided`` (number of pairs decided without an assumption) and ``decided_if_falling`` (number
     of pairs decided if no rank is rarer than the next worse rank).
@@ -104,7 +104,10 @@ def standings(results: Sequence[Result[TableQuestion]]) -> pd.DataFrame:
 
 
 def sentence(results: Sequence[Result[TableQuestion]]) -> str:
-    """Return sentences for a review: how many pairs of systems the tables of a paper decide."""
+    """Return sentences for a review: how many pairs of systems do a paper's tables decide?
+
+    To decide a pair is to prove which system has the better exact metric.
+    """
     q, tables = results[0].question, standings(results)
     metrics = list(dict.fromkeys(name for row in q.table.rows for name in row.values))
     total = tables[["pairs", "decided", "decided_if_falling"]].sum()
@@ -115,7 +118,7 @@ def sentence(results: Sequence[Result[TableQuestion]]) -> str:
 
 
 def best_option(table: pd.DataFrame) -> str:
-    """Return a sentence on what a table should print in addition to decide the most pairs.
+    """Return a sentence: what should a table also print, to prove the order of most systems?
 
     ``table`` is the result of :func:`options`.
     """

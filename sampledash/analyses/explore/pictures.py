@@ -147,7 +147,7 @@ def law_window(p: Floats) -> slice:
 def law(
     p: Floats, *, k: int | None, mean: float, observed: Ints | None = None, dark: bool = False
 ) -> theme.Picture:
-    """Draw the distribution ``p`` of the sampled ranks 1..m+1 as bars.
+    """Draw the distribution ``p`` of the sampled rank, which is in 1..m+1 for m negatives, as bars.
 
     Bars up to the cutoff ``k`` are coloured. If ``observed`` ranks are given, the bars show these
     ranks, and dots show ``p``.

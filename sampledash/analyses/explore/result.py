@@ -16,8 +16,8 @@ from sampledash.report.tables import as_csv
 from sampledash.sampling import Sampling, moments
 from sampledash.types import Floats, Ints, Progress, frozen
 
-# Exact metric, expected sampled metric, its standard deviation and, if negatives are drawn by
-# popularity, the expected metric with uniform negatives; the arrays have shape (metrics, ranks).
+# Arrays of shape (metrics, true ranks): exact metric, expected sampled metric, its standard
+# deviation and, if negatives are drawn by popularity, the expectation with uniform negatives.
 Curves = tuple[Floats, ...]
 _PARTS = ("exact", "expected", "std", "uniform")
 
@@ -42,7 +42,7 @@ class Question:
 
     @property
     def seen(self) -> float:
-        """Expected sampled rank of a relevant item with the chosen true rank."""
+        """Expected sampled rank of a relevant item with the true rank that the user chose."""
         return 1 + self.sampling.m * float(self.sampling.share_above(self.rank))
 
     @cached_property
@@ -62,7 +62,7 @@ class Result:
     here: Curves
 
     def at_rank(self, metric: Metric) -> tuple[float, ...]:
-        """Return a metric's values at the chosen rank, in the order of ``_PARTS``.
+        """Return a metric's values at the true rank the user chose, in the order of ``_PARTS``.
 
         These are the exact metric, its expected sampled value, its standard deviation and, if
         negatives are drawn by popularity, its expected value with uniform negatives.
@@ -84,7 +84,7 @@ class Result:
         return [np.insert(part, at, value) for part, value in zip(parts, here, strict=True)]
 
     def csv(self) -> str:
-        """Return the curves as CSV text, one row for each rank in the picture."""
+        """Return the metrics over the true rank as CSV text, a row for each rank in the picture."""
         q = self.question
         columns: dict[str, Any] = {"rank": self.drawn(q.focus)[0]}
         for metric in q.metrics:
@@ -133,7 +133,7 @@ def law(sampling: Drawing, rank: int) -> Floats:
 
 
 def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
-    """Return P(true rank <= r | sampled rank) for each r in 1..n."""
+    """Return P(true rank <= r | sampled rank) for each r in 1..n, with n candidates."""
 
     def make() -> Floats:
         return frozen(np.minimum(np.cumsum(core_posterior(sampled_rank, sampling)), 1.0))

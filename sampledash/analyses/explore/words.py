@@ -45,9 +45,9 @@ def formula(metric: Metric, rank: int, sampling: Drawing, exact: float, mean: fl
 
 
 def one_draw(metric: Metric, above: int, sampling: Drawing) -> str:
-    """Return a sentence on the sampled rank and the metric in a sample with ``above`` negatives.
+    """Return a sentence on the sampled rank and the metric in one sample of negatives.
 
-    ``above`` is the number of negatives that rank above the relevant item.
+    ``above`` is the number of its negatives that rank above the relevant item.
     """
     value = float(metric.of_above(above, sampling.m)) * metric.scale(1)
     return say.one_draw(metric, above, sampling.m, value)

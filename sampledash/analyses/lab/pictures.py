@@ -23,9 +23,9 @@ _MOVIES = 8
 
 
 def swept(knob: str, table: pd.DataFrame, *, dark: bool) -> theme.Picture:
-    """Draw the table of ``result.swept`` over the hyperparameter ``knob``, a panel per metric.
+    """Draw metrics over the values of the hyperparameter ``knob``, a panel per metric.
 
-    Each panel marks the best value of the hyperparameter.
+    ``table`` is the result of ``result.swept``. Each panel marks the best value of ``knob``.
     """
     x, axis = _places(knob, table[knob].to_numpy())
     return theme.beside([_panel(x, axis, table[name], dark) for name in table.columns[1:]])
@@ -114,8 +114,8 @@ def designs(table: pd.DataFrame, metric: str, *, dark: bool) -> theme.Picture:
 def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
     """Draw TOPK over k in two panels: all k, and k up to ``TOP``.
 
-    TOPK is the share of relevant items in the first k of the list; k is itself a share of the list.
-    ``table`` is the result of ``result.top_shares``; of two curves, the second is dashed.
+    TOPK is the share of relevant items in the first k of the list; k is itself a share (0 to 1) of
+    the list. ``table`` is the result of ``result.top_shares``; of two curves, the second is dashed.
     """
     panels = []
     for most in (1.0, TOP):

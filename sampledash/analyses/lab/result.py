@@ -45,7 +45,8 @@ SPLITS = {
 }
 #: Menu entry -> suffix of a rule in ``SPLITS``: whether training items belong to the candidates.
 SEEN = {"left out": "", "kept in": " seen=kept"}
-#: Hyperparameter of AllRank-Regression that a sweep varies: name on the page -> name in the code.
+#: Hyperparameter of Steck's AllRank-Regression whose values a sweep tries: name on the page -> name
+#: in the code.
 SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
 #: Part of the ranked list that Steck's Figure 3 enlarges, and cutoffs of the metric TOPK. TOPK is
 #: the recall in the first part of the list; its cutoff is a fraction (0 to 1) of the list.
@@ -60,7 +61,7 @@ _STEP, _PATIENCE = 0.02, 5.0
 
 
 class Wanted(NamedTuple):
-    """A recommender to be trained: name of the system, and description such as ``iALS d=32``."""
+    """A recommender to be trained: its name as a system, and a text such as ``iALS d=32``."""
 
     system: str
     text: str
@@ -187,7 +188,10 @@ class Setup:
     seed: int
 
     def key(self, what: Wanted | str) -> Hashable:
-        """Return the cache key of a result; ``what`` is a recommender or a swept hyperparameter."""
+        """Return the cache key of a result.
+
+        ``what`` is the trained recommender, or the hyperparameter of a sweep over its values.
+        """
         return self.parts.data, self.parts.text, self.least_rating, self.seed, what
 
     def training(self, wanted: Wanted) -> Task:
@@ -206,7 +210,10 @@ class Setup:
         return Trained(ranks, np.concatenate(marks, axis=1) if marks else None)
 
     def sweep(self, knob: str) -> Task:
-        """Return a task that trains AllRank-Regression with several values of a hyperparameter."""
+        """Return a task that trains a recommender with several values of a hyperparameter.
+
+        The recommender is Steck's AllRank-Regression; ``knob`` is the hyperparameter.
+        """
         options: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
         return Task(f"Sweep of {knob}", self.key(knob), sweep(self.parts, SWEEPS[knob], **options))
 
@@ -261,7 +268,7 @@ class Job:
 
     @property
     def left(self) -> float | None:
-        """Estimated seconds until the current task ends; None if it is hardly begun, or done."""
+        """Estimated seconds until the current task ends; None if it has hardly begun or is done."""
         share = 1.0 if self.place is None else self.shares[self.place]
         return self._seconds * (1 - share) / share if 0.02 < share < 1 else None
 

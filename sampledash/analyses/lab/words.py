@@ -27,7 +27,7 @@ def data(interactions: Interactions) -> str:
 
 
 def split(rule: str, parts: Split, least: float | None = None) -> str:
-    """Return a description of a split and of the candidates that are ranked."""
+    """Return a description of a split into training and test items, and of the candidates."""
     relevant, rating = None, parts.test.rating
     if least is not None and rating is not None:
         relevant = int(np.count_nonzero(rating >= least))
@@ -71,6 +71,6 @@ def designs(table: pd.DataFrame, metric: str, m: int) -> str:
 
 
 def tops(table: pd.DataFrame) -> str:
-    """Return a sentence on TOPK, the share of relevant items in the first ``TOP`` of the list."""
+    """Return a sentence on TOPK: which share of relevant items is in the first 2 % of the list?"""
     row = table[table["k"] <= TOP].iloc[-1]
     return say.tops(TOP, [say.share_with(*item) for item in row.drop("k").items()])

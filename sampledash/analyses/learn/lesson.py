@@ -82,7 +82,7 @@ class Recommenders(NamedTuple):
 
 @cache
 def movielens() -> Recommenders:
-    """Return the bundled recommenders, which are read only once."""
+    """Return the bundled recommenders X, Y and Z on MovieLens; the file is read only once."""
     sets = sd.example("movielens-xyz")
     exact, most = [sd.mean(METRIC, rs) for rs in sets], max(int(rs.n.max()) for rs in sets) - 1
     last = sd.right_from(METRIC, sets, scheme=WITHOUT).nlargest(1, "m").iloc[0]
@@ -91,7 +91,7 @@ def movielens() -> Recommenders:
 
 
 class Choice(NamedTuple):
-    """A possible answer to the question, and the reply to a user who chooses this answer."""
+    """A possible answer to a lesson's question, and the reply to a user who chooses it."""
 
     text: str
     right: bool
@@ -99,7 +99,7 @@ class Choice(NamedTuple):
 
     @property
     def response(self) -> str:
-        """The reply, preceded by "Yes." or "Not quite."."""
+        """The reply to a user who chooses this answer, preceded by "Yes." or "Not quite."."""
         return f"{'Yes.' if self.right else 'Not quite.'} {unbroken(self.reply)}"
 
 
@@ -113,10 +113,10 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True)
 class Lesson:
-    """The texts of a lesson; exactly one of the choices is right.
+    """The texts of a lesson; exactly one of the ``choices`` (possible answers) is right.
 
-    ``minutes``, ``misconceptions`` and ``exercises`` are for the teacher; ``points`` are
-    conclusions.
+    ``minutes`` (the duration), ``misconceptions`` and ``exercises`` are for the teacher; ``points``
+    are the conclusions of the lesson.
     """
 
     title: str
@@ -135,7 +135,7 @@ class Lesson:
 
     @property
     def answer(self) -> Choice:
-        """The right choice."""
+        """The right one of the possible answers."""
         return next(choice for choice in self.choices if choice.right)
 
     @property
@@ -144,7 +144,10 @@ class Lesson:
         return [line for step in self.formula for line in step.split(r",\qquad ")]
 
     def described(self, revealed: bool) -> str:
-        """Return the text that stands for the picture on a screen reader."""
+        """Return the text that a screen reader reads in place of the lesson's picture.
+
+        ``revealed`` says whether the answer is shown.
+        """
         return self.sentence if revealed else f"{self.question} Before the answer."
 
 

@@ -71,10 +71,10 @@ def ranges() -> pd.DataFrame:
     Returns
     -------
     A row per system and cutoff: ``place``, ``system``, ``note`` as in :func:`systems`; the cutoff
-    ``k``; the printed Recall@k ``on_sample`` (1,000 images) and ``on_all`` (5,000); the ends of the
-    two ranges in :data:`SHAPES`; the ``middle`` of the range that assumes a shape of the rank
-    distribution; and the ``estimate`` of :func:`sampledash.estimate_from_table`. All metrics are
-    shares (0 to 1).
+    ``k``; the printed Recall@k ``on_sample`` (1,000 images) and ``on_all`` (5,000); the ends of two
+    ranges, without and with an assumption on the distribution of true ranks (:data:`SHAPES`); the
+    ``middle`` of the range with it; and the ``estimate`` of
+    :func:`sampledash.estimate_from_table`. All metrics are shares (0 to 1).
     """
     return pd.read_csv(str(bundled() / "ranges_coco_5k.csv"), keep_default_na=False)
 
@@ -133,7 +133,10 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _orders(low: pd.Series[float], high: pd.Series[float]) -> Ints:
-    """Return for each pair of ranges 1 if the first lies above, -1 if the second does, else 0."""
+    """Return for each pair of ranges 1 if the first lies above the second, -1 if below, else 0.
+
+    ``low`` and ``high`` are the ends of the ranges.
+    """
     i, j = np.triu_indices(len(low), 1)
     lows, highs = low.to_numpy(), high.to_numpy()
     return np.asarray(1 * (lows[i] > highs[j]) - (highs[i] < lows[j]))

@@ -20,7 +20,7 @@ def show(focus: Focus) -> None:
     place = st.container(key=SAID)
     budget = _budget(focus.result.m, designs.most_of(focus))
     sentence = designs.sentence(focus, designs.compute(focus, [budget]), budget)
-    place.markdown(escaped(sentence))  # shown first, because the picture takes longer
+    place.markdown(escaped(sentence))  # the sentence is shown first, as the picture takes longer
     with page.progress("Every design at its price") as report:
         priced = designs.compute(focus, designs.ladder(focus, budget), report)
     fig = designs.picture(focus, priced, budget, dark=page.is_dark())

@@ -43,7 +43,7 @@ MOST_RANKS = 12  # largest number of ranks of a system that the counterexample s
 
 
 def show() -> None:
-    """Draw the page: the choice of ranks, then the result."""
+    """Draw the Consistency page: the choice of true ranks of systems, then the result."""
     state.stamp(OFFERED)
     # The choice of ranks is drawn first, because the ranks determine n, the number of candidates.
     with st.container(key="above"):
@@ -54,7 +54,7 @@ def show() -> None:
             if ends is None:
                 _settings(source)
     lock = (state.DEFAULTS["n"], "") if source is None else judged.locked_n(source)
-    if problem is not None:  # ``source`` then holds the last valid data, or None
+    if problem is not None:  # the new data are invalid: ``source`` holds the last valid data
         lock = lock[0], ranks.NOT_KNOWN
     if source is not None and ends is not None:
         _cut(source, problem, lock)
@@ -309,7 +309,10 @@ def _follows(focus: Focus, before: Before, pinned: Hashable, view: str, dark: bo
 
 
 def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
-    """Return label, value and meaning of four numbers about the chosen metric."""
+    """Return label, value and meaning of the four numbers below the picture.
+
+    They are about the metric that the reader chose.
+    """
     result, x, metric = focus.result, focus.x, focus.metric
     ordered = np.flatnonzero(result.states[x] != CODES.index("tied"))
     last, lowest, least = result.last_right(x), float("nan"), "any pair"

@@ -1,8 +1,8 @@
 """The tabs of the Consistency page, and its dialog with texts for a paper.
 
-The tabs show the chance that a run orders two systems as the exact metric does, simulated runs,
-tables (means, changes of the order over m, ranks), and the errors of other ways to evaluate, which
-compute as many scores as the sampled evaluation.
+The tabs show: the chance that a run orders two systems as the exact metric does; simulated runs;
+tables of mean metrics, of the numbers of negatives at which two systems change order, and of ranks;
+and the errors of other ways to evaluate, which compute as many scores as the sampled evaluation.
 """
 
 from functools import partial
@@ -109,7 +109,7 @@ def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[tables.Bounds, str
 
 
 def _over_instances(focus: Focus) -> None:
-    """Draw significance tests of the differences between systems.
+    """Draw significance tests of the differences between systems in the exact metric.
 
     Also draw the chance that a run with new instances orders two systems as the exact metric does.
     """
@@ -130,7 +130,7 @@ def _over_instances(focus: Focus) -> None:
 def _plan(focus: Focus) -> None:
     """Draw how many negatives or instances a run needs to order systems as the exact metric does.
 
-    The reader chooses the chance with which the run should have this order.
+    The reader chooses the probability with which the run should have this order.
     """
     label = "The true order in this share of runs"
     wanted = page.segments(label, PROBABILITIES, "wanted", default=DEFAULTS["wanted"])
@@ -155,7 +155,7 @@ def _plan(focus: Focus) -> None:
 
 
 def _repeat_it(focus: Focus) -> None:
-    """Draw fields for the number of runs and the seed and, on request, simulate these runs."""
+    """Draw fields for the number of runs and the random seed; on request, simulate these runs."""
     if some := words.some_systems(focus):
         st.caption(some)
     help_ = words.TEXTS["repeat"].format(drawn=drawn_negatives(focus.result))

@@ -30,8 +30,8 @@ HELP = texts(Path(__file__).with_name("help.txt"))
 EXPECTED, VECTOR, RISKS = "correct_expectation", "correct_vector", "correct_risks"
 LACKING = "Give the weights of the true ranks below: paste them. A link carries only short ones."
 # The reader can type a prior distribution of the true rank, as a weight for each rank.
-WEIGHTS = "weights"  # key of the typed weights, in the session and in the address
-IN_LINK = 1_000  # largest number of characters of typed weights that a link carries
+WEIGHTS = "weights"  # key of these weights, in the session and in the page's address
+IN_LINK = 1_000  # a link carries these weights if they have at most this many characters
 PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
 
 # Steps of the slider of γ, the weight of the variance in the bias-variance correction. Pictures are
@@ -145,7 +145,7 @@ def _question(given: Given | None) -> Question:
 
 
 def _fitted(q: Question, report: Progress) -> Question:
-    """Fit and cache the corrections that the page shows; return the question ``q``."""
+    """Fit and cache the corrections that the page shows; return the settings ``q``."""
     recipes = dict.fromkeys((Correction(), *q.drawn))
     for done, recipe in enumerate(recipes):
         report(done / len(recipes))
@@ -169,7 +169,11 @@ def _warnings(q: Question) -> None:
 
 
 def _picture(q: Question, before: Before, *, dim: bool) -> None:
-    """Draw a large picture of the metric; beside it, pictures of corrected values and errors."""
+    """Draw a large picture of the expected metric; beside it, two small pictures.
+
+    These show the value reported for each sampled rank, and the errors of the corrections.
+    ``before`` holds pictures for settings that the reader pinned for comparison.
+    """
     drawn, risks = _drawn(q, page.is_dark(), before), {x: q.risk(x) for x in q.drawn}
     alts = {
         EXPECTED: words.say.picture(q.metric, q.sampling, q.drawn),
@@ -246,7 +250,10 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
 
 
 def _numbers(q: Question) -> list[tuple[str, str, str]]:
-    """Return label, value and meaning of four numbers about the correction ``q.taken``."""
+    """Return label, value and meaning of four numbers about the correction the reader chose.
+
+    This correction is ``q.taken``.
+    """
     bias2, variance = q.risk()
     values = q.fit().values
     before = q.risk(Correction())[0] ** 0.5

@@ -1,4 +1,4 @@
-"""The Correct page for a printed table: which metrics on all items agree with its numbers."""
+"""The Correct page for a printed table of sampled metrics: what it says on metrics on all items."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -110,7 +110,7 @@ def _review(shown: Shown) -> None:
     """Draw sentences for a review of the paper that prints the tables.
 
     For several tables, also draw how many pairs of systems each table decides. A table decides a
-    pair if it proves which system is better.
+    pair if it proves which system has the better exact metric.
     """
     results = []
     with page.progress("What these tables leave open") as report:
@@ -141,7 +141,7 @@ def _deciding(shown: Shown) -> None:
 
 
 def _decided(table: pd.DataFrame, name: str, header: str) -> None:
-    """Draw how many pairs of systems each printed table decides: it proves which one is better.
+    """Draw for how many pairs of systems a printed table proves which system is better.
 
     ``table`` has a row for each printed table, with its label in the column ``name``, which is
     shown under ``header``.

@@ -58,7 +58,8 @@ CHOICES: dict[str, Any] = {key: default for key, (_, default) in OFFERED.items()
 CHOICES |= {_IN_LINK: "", "draw_seed": 1, **shared.DEFAULTS}
 Sets = tuple[SampledRankSet, ...]
 _SHIFT = "_sampled_from_0"
-_UNKNOWN = (state.DEFAULTS["n"], NOT_KNOWN)  # n (candidates) until it is known, and its text
+# The number of candidates n that the page uses until the data give n, and the text in its place.
+_UNKNOWN = (state.DEFAULTS["n"], NOT_KNOWN)
 
 
 class Given(NamedTuple):
@@ -67,11 +68,11 @@ class Given(NamedTuple):
     If the data lack m, the number of negatives, the m of the page's slider is used.
     """
 
-    ident: str  # different for data with different content
+    ident: str  # identifies the data: two data with different content have different values
     # The number of candidates n, of the data or typed by the reader, and a text that shows n. None
     # if a slider sets n.
     n: tuple[int, str] | None
-    m: str  # text that shows the m of the data; "" if the data lack m, which a slider then sets
+    m: str  # text that shows m (number of negatives); "" if the data lack m, which a slider sets
     # A function that returns the sampled ranks, and the true ranks if they are known.
     read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]
 
@@ -83,7 +84,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """
     page_defaults, (headline, place, found) = {**defaults, **CHOICES}, shared.places()
     chosen, systems, options = st.container(), st.container(), st.container(horizontal=True)
-    # Draw the widgets of ``options`` before the choice of ranks, which depends on their values.
+    # Draw the widgets in ``options`` first: the choice of ranks depends on their values.
     with options:
         bound = page.bound("estimator", shared.HELP["estimator"], width=320)
         st.selectbox("Estimate by", list(result.METHODS), **bound)
@@ -133,7 +134,10 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 
 def _choose(row: DeltaGenerator) -> Given:
-    """Draw the choice of sampled ranks; return it, or raise a ValueError if there are no ranks."""
+    """Draw the choice of sampled ranks; return the chosen ranks.
+
+    Raise a ValueError if there are none. ``row`` is the container of the choice.
+    """
     help_ = shared.HELP["sampled_source"]
     with row:
         chosen = page.segments("Sampled ranks of", SOURCES, "sampled_source", help=help_)
@@ -156,8 +160,8 @@ def _choose(row: DeltaGenerator) -> Given:
     with st.spinner(escaped(f"Reading {called}"), show_time=True):
         opened = memory.cached(("opened", ident), parse, shared=False, large=True)
     n, m = _of_data(opened)
-    # Whether the candidates are a sample of a larger corpus, and the data hold ranks among all of
-    # these candidates. If so, all candidates but the relevant item are the m negatives.
+    # Whether the data hold ranks among all candidates of a test, which are a sample of a larger
+    # corpus. If so, all candidates but the relevant item are the sampled negatives.
     tested = shared.is_corpus() and not any(part.source.sampled for part in opened.tables)
     asked = n is None and (tested or bool(opened.tables and not shared.is_corpus()))
     typed_n = ask_n(ident) if asked else None
@@ -181,7 +185,10 @@ def _typed() -> tuple[str, Callable[[], Opened]]:
 
 
 def _one_run() -> Given:
-    """Draw a field for a seed; return sampled ranks drawn from the bundled ranks with this seed."""
+    """Draw a field for a random seed; return the sampled ranks of one simulated run.
+
+    The run draws negatives for the bundled true ranks.
+    """
     left, right = st.columns([1, 5], vertical_alignment="bottom")
     with left:
         seed = page.whole_number("Seed", "draw_seed", 1, help=shared.HELP["draw_seed"])
@@ -334,7 +341,7 @@ def _estimates(answer: result.Result[result.Question]) -> None:
 
 
 def _price(q: result.Question) -> None:
-    """Draw, on request, an estimate of how many scores an exact evaluation needs."""
+    """Draw, on request, an estimate of how many scores the exact metric needs per instance."""
     if q.metric.k is None:
         return
     label, about = "What would the exact value cost?", "Scores until each instance is decided."
@@ -360,7 +367,7 @@ def _price(q: result.Question) -> None:
 
 
 def _pairs(answer: result.Result[result.Question]) -> None:
-    """Draw the range of the difference of every pair of systems.
+    """Draw a table of all pairs of systems, with ranges of their difference in the exact metric.
 
     The first range of a pair needs no assumption; the second assumes that no rank is rarer than the
     next worse rank.

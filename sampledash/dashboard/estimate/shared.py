@@ -31,12 +31,12 @@ DEFAULTS = {"metric": "Recall@k", "candidates": CANDIDATES[0]}
 
 
 def is_corpus() -> bool:
-    """Whether the reader says that the candidates are a sample of a larger corpus."""
+    """Whether the reader says that the ranked candidates are a sample of a larger corpus."""
     return bool(state.value("candidates", DEFAULTS) == CANDIDATES[1])
 
 
 def ask_candidates() -> None:
-    """Draw the choice of the candidates among which the relevant item was ranked."""
+    """Draw a choice: was the item ranked among sampled negatives, or all candidates of a test?"""
     page.segments("It was ranked among", CANDIDATES, "candidates", help=HELP["candidates"])
 
 

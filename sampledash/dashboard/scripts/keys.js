@@ -6,7 +6,7 @@ const PASSED = [
   "[aria-label='Navigate to home page']",  // skipped by Tab: the menu leads there too
   "[aria-label='Link to heading']",
   "[class*=st-key-above] [aria-label^='Help for']",
-  "[class*=st-key-fields_] input",  // skipped by Tab: a digit typed on the slider goes there
+  "[class*=st-key-fields_] input",  // skipped by Tab: digits typed on a slider go to its field
 ].join();
 const links = () => [...document.querySelectorAll(LINKS)];
 export const stops = () => {

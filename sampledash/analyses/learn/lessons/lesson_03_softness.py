@@ -63,7 +63,7 @@ def numbers(variant: str) -> Numbers:
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw the exact metric over the rank; with the answer ``revealed``, also the sampled metric.
 
-    The sampled metric is drawn as its expected value for the m that the slider sets.
+    The sampled metric is drawn as its expected value; the slider sets the number of negatives m.
     """
     metric = sd.parse_metric(variant)
     keep = {FAR, *([] if metric.k is None else [metric.k, metric.k + 1])}

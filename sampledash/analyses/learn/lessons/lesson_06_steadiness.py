@@ -13,7 +13,7 @@ from sampledash.types import Floats, frozen
 
 RUNS, SEED = 20, 1
 VISITED = (20, 50, 100, 200, 500, 1500)
-LIFT = 0.3  # largest vertical distance of a dot from its row, as a share of the row height
+LIFT = 0.3  # dots (one per run) are at most this share of the row height above or below their row
 
 
 @lru_cache(maxsize=16)
@@ -51,7 +51,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw each recommender's exact mean and, if ``revealed``, its means in repeated runs."""
+    """Draw each recommender's exact metric; once the answer is ``revealed``, also that in runs."""
     sets, names, exact, *_ = movielens()
     true, worst = ranking(names, exact), int(np.argmin(exact))
     if not revealed:

@@ -14,7 +14,7 @@ from sampledash.report.numbers import count
 
 LOOKS = ("One user", "A hit", "All users")
 SEED, CANDIDATES, CUTOFF, ACROSS = 3, 50, 10, 10
-RANK, HIT = 20, 4  # true ranks of the relevant items of two users, beyond and within CUTOFF
+RANK, HIT = 20, 4  # true ranks of two users' relevant items: one beyond CUTOFF, the other within
 VISITED = (1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 
