@@ -24,8 +24,8 @@ LEVEL = 5e-4
 # Settings of Newton's method for α, the power of popularity: largest number of steps, shortest step
 # (in standard errors of α), and largest |α|.
 _STEPS, _NEAR, _FAR = 25, 1e-3, 5.0
-# Where the trapezoid rule evaluates the integral of the module docstring, over log t, t being the
-# time. These nodes are in standard deviations from the mode of the integrand. More nodes are below
+# Where the trapezoid rule evaluates the integral of the module docstring, over the log of time t.
+# These nodes are in standard deviations from the mode of the integrand. More nodes are below
 # the mode, because there the integrand of a list with a single item decreases only as t².
 _NODES = np.arange(-9.0, 6.0, 0.75)[:, None]
 _Step = tuple[float, float, Floats]

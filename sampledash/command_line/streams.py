@@ -172,7 +172,7 @@ def save(command: str, answer: Answer, form: str, path: str | None) -> None:
 
 
 class Told:
-    """Show the progress of a command on standard error, from its second second on.
+    """Show the progress of a command on standard error, after its first second.
 
     Nothing is shown if standard error is not a terminal.
     """

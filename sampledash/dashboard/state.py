@@ -99,7 +99,7 @@ class Settings:
         return tuple(choices.chip_metric(chip, self.k, self.n) for chip in self.chips)
 
     def at(self, key: str, number: float) -> Settings:
-        """Return these settings with another value of the number ``key``, such as n, m or k."""
+        """Return these settings with another value of the setting ``key``, such as "n"."""
         changed: dict[str, Any] = {key: number}
         return replace(self, **changed)
 
@@ -205,9 +205,10 @@ def pinned(text: str, page_defaults: Mapping[str, Any]) -> Iterator[None]:
 
 
 def setting() -> dict[str, str]:
-    """Return the settings that all pages share, as text: n, m, k, and others if not the default.
+    """Return the settings that all pages share, as text, for captions and names of files.
 
-    n is left out if the data give the number of candidates.
+    These are n (candidates; left out if the data give n), m (negatives), k (cutoff), and all other
+    settings that are not the default.
     """
     given = {"n"} if st.session_state.get(_LOCK) is not None else set()
     now = {key: value(key) for key in DEFAULTS if key not in {"metrics", *given}}

@@ -172,7 +172,10 @@ class Opened:
         return missing(self.runs) is not None
 
     def systems(self, runs: Runs = "averaged") -> dict[str, int]:
-        """Map the name of each system to its number of known ranks; ``runs`` as in :meth:`read`."""
+        """Map the name of each system to its number of known ranks.
+
+        ``runs`` says how to read repetitions such as folds: see :func:`read_rank_sets`.
+        """
         parts = [resolve_repetitions(p, runs) if runs == "apart" else p for p in self.parts]
         ranked = [part.frame["system"][part.frame["rank"].gt(0) | part.shifts] for part in parts]
         sizes = [system.value_counts(sort=False) for system in ranked]

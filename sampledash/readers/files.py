@@ -184,20 +184,19 @@ def read_rank_sets(
     Notes
     -----
     A *long* file has one row per rank, columns ``system, rank`` and optionally ``instance,
-    n_candidates, ties, mass_above`` (see :class:`RankSet`) under these or other usual names (user,
-    qid, model, run, n_items ...); further columns are ignored. A file without a system column is
-    one system, named
-    after the file. Each row of a system and instance is a relevant item. A rank written ``>10``
-    is only known to lie beyond a list of 10, so metrics with a cutoff up to 10 are exact. A column
-    ``count`` (or counts, frequency) gives the number of instances that a row stands for. Counts may
-    be fractions (but simulations and exact distributions need whole numbers), and rows with count 0
-    are left out. All systems need the same sum of counts, but their rows may differ. A *wide*
-    file has one column per system, named by its header, and optionally instance and n_candidates. A
-    blank cell means that the system lacks the instance. Columns of text and a row index are
-    ignored; text meant as a number (``5%``) and a column that may be an index are refused. A file
-    with a rank column is long, and any other file is wide, so no system of a wide file can be
-    called "rank" or "n". A text column with an unknown header that may name systems is refused,
-    because all systems would be read as one.
+    n_candidates, ties, mass_above`` (see :class:`~sampledash.RankSet`) under these or other usual
+    names (user, qid, model, run, n_items ...); further columns are ignored. A file without a system
+    column is one system, named after the file. Each row of a system and instance is a relevant
+    item. A rank written ``>10`` is only known to lie beyond a list of 10, so metrics with a cutoff
+    up to 10 are exact. A column ``count`` (or counts, frequency) gives the number of instances that
+    a row stands for. Counts may be fractions (but simulations and exact distributions need whole
+    numbers), and rows with count 0 are left out. All systems need the same sum of counts, but their
+    rows may differ. A *wide* file has one column per system, named by its header, and optionally
+    instance and n_candidates. A blank cell means that the system lacks the instance. Columns of
+    text and a row index are ignored; text meant as a number (``5%``) and a column that may be an
+    index are refused. A file with a rank column is long, and any other file is wide, so no system
+    of a wide file can be called "rank" or "n". A text column with an unknown header that may name
+    systems is refused, because all systems would be read as one.
 
     A one-dimensional *array* holds the ranks of one system, a two-dimensional array is read like a
     wide file, and named fields are read like columns. Pickles are never read. A *TREC* run has

@@ -25,7 +25,7 @@ _INPUTS = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTAL
 _TAG = re.compile(r"(<script.*?</script>|<style.*?</style>|<[^>]*>)", re.DOTALL)
 _ARRAY = re.compile(r'"dtype": "(\w+)", "bdata": "([^"]*)"')
 _TOKEN = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|[^\W\d]+")
-#: Matches the words that no version may change: numbers, and verdicts on pairs of systems.
+#: Matches the words that every version must write alike: numbers, and verdicts on pairs of systems.
 _RESULT = re.compile(r".*\d|right|wrong|undecided|tied")
 _Token = tuple[str, str]  # where a number or word is in a report, and the number or word
 

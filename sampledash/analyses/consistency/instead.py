@@ -82,7 +82,7 @@ def ladder(focus: Focus, *budgets: int) -> list[int]:
 
 
 def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = None) -> Priced:
-    """Return the errors of the metric in focus with each evaluation design and budget.
+    """Return the errors of the chosen metric with each evaluation design and budget.
 
     A budget is a number of scores per instance; a design is a way to spend it, such as full ranking
     of some instances.

@@ -384,7 +384,7 @@ class Focus:
         return table.assign(**{name: part.T.ravel() for name, part in columns.items()})
 
     def seen(self, values: Floats) -> pd.DataFrame:
-        """Return for each pair of systems in which part of simulated runs the true order appears.
+        """Return how often simulated runs show the true order of each pair of systems.
 
         Also return the exact probability of the true order. ``values`` holds the mean metrics in
         each simulated run: shape (systems, runs, metrics).

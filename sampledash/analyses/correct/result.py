@@ -211,7 +211,8 @@ def check(
 class Tradeoff(NamedTuple):
     """Curves of bias and standard deviation of a mean corrected metric, as shares (0 to 1).
 
-    The x axis is γ (weight of the variance in the correction), m, n, or |D| (number of instances).
+    The x axis is γ (weight of the variance in the correction), m (negatives), n (candidates), or
+    |D| (number of instances).
     """
 
     recipe: Correction

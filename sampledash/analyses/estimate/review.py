@@ -118,7 +118,7 @@ def sentence(results: Sequence[Result[TableQuestion]]) -> str:
 
 
 def best_option(table: pd.DataFrame) -> str:
-    """Return a sentence: what should a table also print, to prove the order of most systems?
+    """Return a sentence: what should a table also print, to decide which systems are better?
 
     ``table`` is the result of :func:`options`.
     """

@@ -51,7 +51,10 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw each recommender's exact metric; once the answer is ``revealed``, also that in runs."""
+    """Draw each recommender's exact metric and, if ``revealed``, its metric in repeated runs.
+
+    ``revealed`` says whether the answer to the lesson's question is shown.
+    """
     sets, names, exact, *_ = movielens()
     true, worst = ranking(names, exact), int(np.argmin(exact))
     if not revealed:

@@ -44,9 +44,9 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw the exact difference of each pair of systems or, if ``revealed``, the expected one.
+    """Draw by how much systems differ in ``METRIC``: exactly or, if ``revealed``, when sampled.
 
-    The expected difference is drawn over m, the number of negatives.
+    The latter is the expected difference over m, the number of negatives.
     """
     sets, names, exact, *_, (_, _, right_from) = movielens()
     m_values = movielens().visited(*VISITED, right_from - 1, needed())
