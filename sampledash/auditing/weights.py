@@ -57,9 +57,9 @@ class Draws(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """The most likely power α of popularity and its standard error; NaN if the data give neither.
+    """The most likely α and its standard error; NaN if the data give neither.
 
-    ``weights`` are the items' sampling weights; ``times`` has a number for each list.
+    ``weights`` are the items' sampling weights, popularity^α; ``times`` has a number for each list.
     For draws with replacement, the expected number of times that list u holds item j is
     ``weights[j] * times[u]``. For draws without replacement, the probability that list u holds item
     j is 1 - exp(-weights[j] * times[u]).
@@ -72,15 +72,15 @@ class Fitted(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of α, the power of popularity."""
+        """The 95 % confidence interval of α; items are drawn with weights popularity^α."""
         half = float(ndtri(0.975)) * self.error
         return self.alpha - half, self.alpha + half
 
     @property
     def popular(self) -> bool:
-        """Whether α, the power of popularity, differs significantly from 0 (uniform draws).
+        """Whether α differs significantly from 0; items are drawn with weights popularity^α.
 
-        The level of the test is LEVEL.
+        With α = 0, all items are equally likely. The level of the test is LEVEL.
         """
         return bool(abs(self.alpha) > -ndtri(LEVEL / 2) * self.error)
 

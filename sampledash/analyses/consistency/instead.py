@@ -63,7 +63,7 @@ def _mean_root(values: Any) -> float:
 
 
 def most_of(focus: Focus) -> int:
-    """Return the largest budget, in scores per instance: all negatives of the longest list.
+    """Return the largest budget, in scores per instance: enough to score every negative.
 
     With some sampling schemes, computing the result for one m takes long. Then return the largest m
     of the page's slider instead.

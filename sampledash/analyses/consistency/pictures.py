@@ -328,7 +328,7 @@ def _hover(row: Mapping[str, Any], m_max: int) -> str:
 
 
 def pair_name(first: str, second: str) -> str:
-    """Return the label of the row of a pair of systems, with a line break if the names are long."""
+    """Return a label that names two systems, with a line break between them if it is long."""
     shortened, other = plain(first, 12), plain(second, 12)
     return f"{shortened},{'<br>' if len(shortened) + len(other) > 10 else ' '}{other}"
 

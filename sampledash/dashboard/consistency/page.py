@@ -38,7 +38,7 @@ OFFERED = {**ranks.OFFERED, **tabs.OFFERED, **state.offer(_CHOICES, DEFAULTS)}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
 # Names and pictures of settings that the reader pinned, to compare them with the current settings.
 Before = Sequence[tuple[str, theme.Picture]]
-MOST_LISTED = 1_000  # largest number of pairs of systems in a menu: the worst ordered
+MOST_LISTED = 1_000  # a menu lists the 1,000 pairs of systems that sampling orders worst
 MOST_RANKS = 12  # largest number of ranks of a system that the counterexample shows
 
 
