@@ -19,22 +19,23 @@ def _chips() -> dict[str, tuple[str, bool]]:
     return {chip: (names[chip], chip.endswith("@k") or names[chip] in share) for chip in ordered}
 
 
-#: Menu label of a metric ("chip") -> metric name, and whether the metric uses the pages' cutoff k.
+#: Menu label of a metric ("chip") -> metric name, and whether the metric uses the cutoff k that the
+#: user sets.
 CHIPS = Live(_chips)
 #: Menu entries: where the candidates of a test come from.
 CANDIDATES = ("Sampled negatives", "A sample of a larger corpus")
 METRIC = "Recall@k"  # default metric of pages that show a single metric
 
 
-#: A way to draw by popularity that only old links to the Explore page can choose: items above the
-#: relevant item have the same weight, ω times that of an item below. Without such a link, the page
-#: draws by popularity from a simulated catalogue, in which items have different weights.
+#: A way to draw by popularity that only old links to the Explore page can choose: all items above
+#: the relevant item have one sampling weight, all items below have another. Without such a link,
+#: the page draws by popularity from simulated items, which all have different weights.
 ODDS = "odds"
 #: Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
 SCHEMES = Live(
     lambda: {**{schemes.SCHEMES[x].label: x for x in schemes.usual_first()}, ODDS: "popularity"}
 )
-#: Stand-in for rank sets that pages with simulated items pass to :func:`schemes.possible`.
+#: Stands in for rank sets on pages with simulated items, as argument of :func:`schemes.possible`.
 CATALOGUE = (SimpleNamespace(classes=True, mass_above=None, strata=None),)
 
 
@@ -47,14 +48,15 @@ def offered(sets: Sequence[object] = ()) -> dict[str, schemes.Scheme]:
 class Number:
     """A number that the user sets by a slider from ``low`` to ``high``, logarithmic by default.
 
-    A logarithmic scale has no 0. If ``low`` is 0, the scale begins at ``least``, which is
-    treated as 0.
+    A logarithmic scale has no 0. If ``low`` is 0, the scale begins at ``least``, and this end of
+    the slider means 0.
     """
 
     label: str
     low: float
     high: float
-    #: Format in which the number is written; "even" also makes the scale linear.
+    #: How the number is written: "count" as a whole number, the others as decimals. "even" also
+    #: makes the scale linear.
     kind: Literal["count", "gamma", "even"] = "count"
     least: float = 1
 
@@ -93,7 +95,7 @@ def stops(low: float, high: float, steps: Sequence[float] = (1, 1.5, 2, 3, 5, 7)
 def chip_metric(chip: str, k: int, n: int) -> Metric:
     """Return the metric with the menu label ``chip``, with the cutoff ``k`` if it has a cutoff.
 
-    The cutoff of TOPK is a share of the list: about k / n.
+    The metric TOPK has a share of the list of ``n`` items as its cutoff: about k / n.
     """
     name, truncated = CHIPS[chip]
     if KINDS[name].cutoff == "share":

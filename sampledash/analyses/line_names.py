@@ -20,7 +20,7 @@ _PLACES = 60  # number of positions along the x axis at which a name is tried
 # cost of covering another name or leaving the plot, and ``_FAR`` that of standing one row of text
 # away from the line. Covering a short piece of a line costs 1.
 _BLOCKED, _FAR = 100, 5
-_WRONG = 30  # cost of standing nearer to another line than to the named line
+_WRONG = 30  # cost of a place for a name that is nearer to another line than to the named line
 
 
 def name_at(
@@ -72,8 +72,8 @@ def names_at(
         known = np.isfinite(y)
         drawn = np.interp(at, x[known], y[known], left=np.nan, right=np.nan)
         lines.append(_pixels(np.clip(drawn, up[0], up[1]), up, height))
-    # Boxes that names should not cover: pieces of the lines, vertical lines, and names placed so
-    # far. The array has a column per box, and its rows are the left, low, right and high edges.
+    # Boxes that a name should not cover: pieces of the lines, vertical lines, and names placed
+    # before. The array has a column per box; its rows are the left, low, right and high edges.
     first, last = columns[:-1], columns[1:]
     pieces = [(first, np.fmin(y[:-1], y[1:]), last, np.fmax(y[:-1], y[1:])) for y in lines]
     upright = _pixels(clear, across, _WIDTH)
@@ -100,7 +100,8 @@ def names_at(
         far = (row > 0) | (row < -1)
         cost = (beside & level_with) @ costs + _BLOCKED * outside + _FAR * far - 0.1 * near
         if only is not None:
-            # All names stand at the same x: a reader could take a name for that of a nearer line.
+            # All names stand at the same x. A place nearer to another line than to the line that
+            # the name belongs to costs ``_WRONG``.
             away = np.abs(low + high / 2 - np.array(lines)[:, place])
             cost += _WRONG * (np.nanmin(away, axis=0) < np.abs(low + high / 2 - y[place]))
         i, j, k = np.unravel_index(int(np.argmin(cost)), cost.shape)

@@ -79,7 +79,7 @@ _TURNS, _USUAL = Turns(), sys.getswitchinterval()
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """Hold the lock for one step of a long computation, after letting other threads go first.
+    """Hold the lock ``_TURNS`` for one step of a computation, after letting other threads go first.
 
     During the step, Python switches threads five times as often, so that other threads wait less.
     """
@@ -134,22 +134,22 @@ class LruStore:
                 return self.get(key, make, wait)
 
 
-# ``_SHARED`` holds the stores that all sessions share; ``_OWN`` holds the sizes of each session's
-# stores. The key True is for large results, such as values for every m, which take tens of MB with
-# many systems.
+# ``_SHARED`` holds the stores of results that all sessions share. ``_OWN`` says how many results
+# each session's own stores hold. The key True is for large results, such as a metric for every
+# number of negatives, which takes tens of MB with many systems.
 _SHARED = {True: LruStore(48), False: LruStore(512)}
-_OWN = {True: 6, False: 256}  # comparing 8 systems by a metric needs 160 small results
+_OWN = {True: 6, False: 256}  # a comparison of 8 systems by one metric stores 160 small results
 _ALONE: dict[Any, Any] = {}  # stands in for the session in scripts and tests
 _sessions: list[Callable[[], MutableMapping[Any, Any]]] = [lambda: _ALONE]
 
 
 def keep_in(session: Callable[[], MutableMapping[Any, Any]]) -> None:
-    """Set the function that returns the user's session, which stores the user's results."""
+    """Set the function that returns the user's session, which is a store of the user's results."""
     _sessions[0] = session
 
 
 def _look() -> bool:
-    """Read from the user's session; Streamlit then stops this run if it is outdated."""
+    """Read from the user's session: Streamlit then stops this run of the page if it is outdated."""
     return "v" in _sessions[0]()
 
 
@@ -174,7 +174,10 @@ def once(make: Callable[[], T]) -> Callable[[], T]:
 
 
 def remembered(method: Callable[..., T]) -> Callable[..., T]:
-    """Decorate a method: cache results by name, ``self.key`` and all arguments but ``progress``."""
+    """Decorate a method, so that its results are cached.
+
+    The key of a result holds the method's name, ``self.key`` and all arguments but ``progress``.
+    """
 
     @wraps(method)
     def found(self: Any, *asked: Hashable, progress: Progress | None = None) -> T:

@@ -143,7 +143,10 @@ def broken(parts: Sequence[str], per_line: int) -> str:
 
 
 def live(curves: Sequence[Curve], values: Sequence[float], says: str = "") -> str:
-    """Return a title: the sentence ``says``, then each curve's name and value in its colour."""
+    """Return a figure's title: the sentence ``says``, then each curve's name and current value.
+
+    Name and value are in the colour of the curve.
+    """
     pairs = zip(curves, values, strict=True)
     parts = [colored(f"<b>{x.name}</b> {percent(value)}", x.color) for x, value in pairs]
     return f"<b>{says}</b><br>{broken(parts, 3)}" if says else broken(parts, 2)
@@ -229,7 +232,10 @@ def ranges(
 
 
 def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[str, Any]:
-    """Return the layout of both axes: y has a row per system, x is the metric up to ``top``."""
+    """Return the layout of both axes of a figure: y has a row per system, x is the metric.
+
+    The x axis ends at ``top``.
+    """
     c, names = theme.look(dark), [f"<b>{plain(s)}</b>" for s in systems]
     axis = theme.percent_axis(100 * top, title=metric)
     return {
@@ -254,7 +260,7 @@ GAP = 0.17
 
 
 def heights(values: Floats) -> Floats:
-    """Return the values scaled to 0 (smallest) to 1 (largest), or all 0.5 if they are equal."""
+    """Return the values scaled to 0 (smallest) to 1 (largest); if all are the same, return 0.5."""
     span = float(np.ptp(values))
     return np.full(len(values), 0.5) if span == 0 else (values - values.min()) / span
 
@@ -284,9 +290,9 @@ def slopes(
 ) -> theme.Picture:
     """Return a slope chart: exact metrics at the left, expected sampled metrics at the right.
 
-    If the lines of two systems cross, their sampled order is wrong. ``sampled`` maps each m of the
-    slider, which starts at m = ``at``, to the sampled metrics. Names have font size ``size``. The
-    names on each side have a room of ``reach`` times the distance between the two sides.
+    If the lines of two systems cross, their sampled order is wrong. A slider sets m, the number of
+    negatives, and starts at ``at``; ``sampled`` maps each m to the sampled metrics. Names have font
+    size ``size``. The names on each side have a room of ``reach`` times the distance of the sides.
     """
     lines = [theme.system_line(place, dark) | {"width": 5} for place in range(len(systems))]
     colors = [line["color"] for line in lines]

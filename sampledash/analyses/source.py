@@ -25,17 +25,18 @@ class Source:
     name: str
     bundled: bool  # whether the ranks are part of the package, so that all users share results
     python: str = ""  # expression such as sd.read_rank_sets("ranks.csv", n=3706)
-    # Whether the file repeats instances. Every repetition then counts as an instance of its own.
+    # Whether the file repeats instances, such as in folds. Then every repetition of an instance
+    # counts as another instance.
     averaged: bool = False
     uniform: bool = False  # whether the ranks' sampling weights (``mass_above``) were removed
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Cache key: two sources have equal keys only if their ranks are equal."""
+        """Cache key: two sources have the same key only if they hold the same ranks."""
         return digests(self.sets)
 
     def drawn_by(self, scheme: Scheme) -> Source:
-        """Return this source, without its sampling weights if the scheme does not use them."""
+        """Return these ranks, without sampling weights of items if the scheme uses no weights."""
         sets, design = self.sets, SCHEMES[scheme]
         if design.uniform:
             sets = tuple(ranks.without_classes for ranks in sets)
@@ -47,7 +48,10 @@ class Source:
 
     @property
     def largest_cutoff(self) -> int | None:
-        """Largest cutoff k for which metrics are known exactly; None if all ranks are known."""
+        """Largest cutoff k at which metrics are exact if ranks beyond the end of lists are unknown.
+
+        None if all ranks are known.
+        """
         ends = (ranks.largest_cutoff for ranks in self.sets)
         return min((end for end in ends if end is not None), default=None)
 

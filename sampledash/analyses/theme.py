@@ -39,16 +39,17 @@ _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
 # Dash pattern of all lines that show exact values, computed on all items, and of no other lines.
 EXACT_DASH = "6px,4px"
-# Line styles of pinned curves, which are the curves for earlier settings. Captions show the keys
-# of this dictionary, such as ┅┅, which look like the lines.
+# Line styles of curves for earlier settings, which the user pinned for comparison. Captions show
+# the keys of this dictionary, such as ┅┅, which look like the lines.
 PINNED: dict[str, dict[str, Any]] = json.loads(_STYLES)["pinned"]
 
 
 def look(dark: bool) -> SimpleNamespace:
     """Return the colours for a dark or a light background, by name.
 
-    ``paper`` is the background of hover labels, ``page`` that of the page. ``family`` holds the
-    colours of the smallest and the largest m, if a picture has a curve for each of several m.
+    ``paper`` is the background of hover labels, ``page`` that of the page. ``family`` holds two
+    colours for a picture with a curve for each of several m (numbers of negatives): those of the
+    smallest and the largest m.
     """
     return DARK if dark else LIGHT
 
@@ -84,7 +85,10 @@ def correction_line(name: str, dark: bool) -> dict[str, Any]:
 
 
 def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
-    """Return styles of ``size`` curves by increasing m; curves of larger m stand out more."""
+    """Return styles of ``size`` curves, one for each number of negatives m, in increasing order.
+
+    Curves of larger m stand out more.
+    """
     start, end = (np.array(_rgb(color)) for color in look(dark).family)
     shares = np.linspace(0, 1, max(size, 2))[:size]
     colors = (start + (end - start) * share for share in shares)
@@ -211,15 +215,18 @@ def _packed(part: Any) -> Any:
 def behind(fig: Picture, pinned: Sequence[tuple[str, Picture]]) -> Picture:
     """Return ``fig`` with the lines of ``pinned`` added in the styles of ``PINNED``.
 
-    ``pinned`` holds names and pictures of earlier settings. A pinned line that almost equals a line
-    of ``fig`` is left out. The result's layout has an entry ``meta``: a caption, for saved
-    pictures, that says which style belongs to which name.
+    ``pinned`` holds names and pictures of earlier settings, which the user compares with ``fig``. A
+    pinned line is left out if it almost coincides with a line of ``fig``. The result's layout has
+    an entry ``meta``: a caption, for saved pictures, that says which style belongs to which name.
     """
     written = fig.as_written()
     layout, data = dict(written["layout"]), list(written["data"])
 
     def differ(pin: dict[str, Any], as_shown: dict[str, Any]) -> bool:
-        """Return whether the y of two lines differ by over 0.5 % of the y range of ``pin``."""
+        """Return whether the y values of two lines differ by over 0.5 % of the y range of ``pin``.
+
+        ``pin`` is a line of earlier settings, ``as_shown`` the line of the current settings.
+        """
         if pin.get("xaxis") != as_shown.get("xaxis") or len(as_shown["x"]) < 2:
             return True
         away = np.interp(pin["x"], as_shown["x"], as_shown["y"]) - pin["y"]
@@ -255,7 +262,7 @@ def across(panels: int) -> int:
 
 
 def beside(panels: Sequence[Picture]) -> Picture:
-    """Join figures of equal height as panels of one figure, which browsers draw faster."""
+    """Join figures of the same height as panels of one figure, which browsers draw faster."""
     if len(panels) == 1:
         return panels[0]
     written = [panel.as_written() for panel in panels]
@@ -290,7 +297,10 @@ _BETWEEN = 0.075  # gap between two panels, as a share of the width of the figur
 
 
 def _within(part: dict[str, Any], end: str) -> dict[str, str]:
-    """Return axis references that put a trace or shape into the panel with the number ``end``."""
+    """Return names of Plotly's axes that put a trace or shape into one panel of a figure.
+
+    ``end`` is the number of the panel, as the names of its axes end.
+    """
     domains = {name: " domain" * (part.get(f"{name}ref") == "paper") for name in "xy"}
     return {f"{name}ref": f"{name}{end}{domain}" for name, domain in domains.items()}
 
@@ -298,7 +308,10 @@ def _within(part: dict[str, Any], end: str) -> dict[str, str]:
 def rank_axis(
     last: int, *, log: bool = True, title: str = "true rank", most: int = 6
 ) -> dict[str, Any]:
-    """Return a horizontal axis over 1..last, for ranks or m, with at most ``most`` labels."""
+    """Return a horizontal axis over 1..last, for ranks or numbers of negatives.
+
+    It has at most ``most`` labels.
+    """
     if not log:
         ends = [0, last * 1.02]
         return {"title": {"text": title}, "range": ends, "tickformat": ",", "nticks": most}
@@ -420,7 +433,10 @@ def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
 
 
 def hover(name: str, unit: str = " %", digits: int = 2) -> str:
-    """Return the hover text of a trace: its line in the hover label that all traces share."""
+    """Return the hover text of a trace, which Plotly shows when the pointer is near.
+
+    It is one line of a label that all traces share: name, value and unit.
+    """
     return f"{name} <b>%{{y:,.{digits}f}}{unit}</b><extra></extra>"
 
 

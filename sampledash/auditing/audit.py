@@ -33,16 +33,16 @@ BINS = ("popularity_low", "popularity_high", "items", "drawn", "uniform", "unifo
 
 
 class Pool(NamedTuple):
-    """Items that seem to be excluded from the draws.
+    """Items that seem to be excluded when negatives are drawn.
 
-    ``never`` is the number of items that are never drawn, and ``expected`` is the number of such
-    items that is expected by chance.
+    ``never`` is the number of items that are never drawn, and ``expected`` is how many items would
+    never be drawn by chance alone, on average.
     """
 
     never: int
     expected: float
-    # Labels of the first and the last drawn item, if items are never drawn because their labels
-    # come before or after these two; otherwise None.
+    # Labels of the first and the last item that is drawn, if no item with a label before or after
+    # these two can be drawn; otherwise None.
     ends: tuple[Any, Any] | None
 
 
@@ -53,9 +53,9 @@ class Audit:
     Attributes
     ----------
     lists
-        The P lists, with items and instances as indices.
+        The lists of negatives, with items and instances as indices.
     groups
-        For each distinct list, the indices of all lists that are equal to it. If equal lists are no
+        For each distinct list, the indices of all lists with the same items. If such lists are no
         more frequent than by chance, as for lists of one item, every list is a group of its own.
     repeated, holds_positive, holds_seen
         Whether each draw is a duplicate in its list, is the relevant item of its list, or is in the
@@ -92,22 +92,25 @@ class Audit:
 
     @property
     def alpha(self) -> float:
-        """Most likely α of draws by popularity^α: 0 is uniform; NaN without interactions."""
+        """Most likely power α, if items are drawn with weights popularity^α.
+
+        0 means uniform draws. NaN if the popularity is unknown, because there are no interactions.
+        """
         return self.fitted.alpha
 
     @property
     def alpha_interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of :attr:`alpha`."""
+        """The 95 % confidence interval of :attr:`alpha`, the power of popularity."""
         return self.fitted.interval
 
     @property
     def uneven(self) -> bool:
-        """Whether draws are not uniform over the candidates."""
+        """Whether negatives were not drawn uniformly from the candidates, as a test shows."""
         return self.fitted.popular or self.uniform_p < LEVEL
 
     @cached_property
     def findings(self) -> pd.DataFrame:
-        """A row for each finding, the worst first; no rows if nothing was found.
+        """A table of the faults that were found, the worst first; no rows if there are none.
 
         The columns are ``finding``, ``severity``, ``count`` (number of cases), ``cases`` (what is
         counted: lists, items or draws), ``of`` (number of all lists, items or draws) and
@@ -123,24 +126,27 @@ class Audit:
 
     @property
     def sentence(self) -> str:
-        """A sentence on the lists and the worst finding."""
+        """A sentence on the lists of negatives and their worst fault."""
         return say.sentence(self, next(iter(self.findings["detail"]), ""))
 
     @property
     def scheme(self) -> Scheme | None:
-        """The sampling scheme of the draws; None if it is neither uniform nor by popularity."""
+        """The sampling scheme by which negatives seem to be drawn.
+
+        None if the draws are neither uniform nor by popularity.
+        """
         if self.uneven and not self.fitted.popular:
             return None
         drawn = not self.fitted.popular, self.drawn != AGAIN
-        # "strata" has the same properties as "popularity-without-replacement", but is never chosen,
-        # because it comes later in ``SCHEMES``.
+        # The scheme "strata" has the same properties (not uniform, distinct) as the scheme
+        # "popularity-without-replacement". It is never chosen, because it comes later in SCHEMES.
         known = ((name, x) for name, x in SCHEMES.items() if not x.varies)
         return cast(Scheme, next(name for name, x in known if (x.uniform, x.distinct) == drawn))
 
     def effect(
         self, metric: Metric | str, sets: Sequence[RankSet], claimed: Scheme = DEFAULT_SCHEME
     ) -> pd.DataFrame:
-        """Compare the expected metric for two ways of drawing: the claimed way and the found way.
+        """Compare the expected metric for two ways of drawing negatives: as claimed, and as found.
 
         Parameters
         ----------
@@ -176,14 +182,14 @@ class Audit:
         return pd.DataFrame(rows, columns=["system", "exact", "claimed", "found"])
 
     def lists_with(self, draws: Flags) -> int:
-        """Return how many lists hold at least one of the draws that are True in ``draws``."""
+        """Return how many lists hold at least one of the negatives that are True in ``draws``."""
         return len(np.unique(self.lists.row[draws]))
 
     def at_an_end(self) -> int:
-        """Return how many relevant items are at one end of the list of the item and its negatives.
+        """Return how many relevant items are at the same end, first or last, of their lists.
 
-        Count the relevant items that are first in their list, and those that are last. Return the
-        larger count, or 0 if both counts may be due to chance.
+        A list holds a relevant item and its negatives. Count the relevant items that are first, and
+        those that are last. Return the larger count, or 0 if both may be due to chance.
         """
         places, lengths = self.lists.places, self.lists.lengths
         counts = [] if places is None else [(places == end).sum() for end in (1, lengths + 1)]
@@ -193,7 +199,7 @@ class Audit:
 
 
 class Finding(NamedTuple):
-    """A fault that an audit looks for.
+    """A fault that an audit of lists of negatives looks for.
 
     ``count`` returns the number of lists, items or draws with this fault; ``of`` says which of the
     three are counted.
@@ -227,9 +233,10 @@ FINDINGS = (
 
 
 def effects(audit: Audit, metric: object, rows: pd.DataFrame, claimed: Scheme) -> str:
-    """Return a sentence that compares the metric for the claimed and the found way of drawing.
+    """Return a sentence on what the way of drawing negatives does to a metric.
 
-    ``rows`` is the result of :meth:`Audit.effect`.
+    It compares the ``claimed`` sampling scheme with the scheme that the audit found. ``rows`` is
+    the result of :meth:`Audit.effect`.
     """
     return say.effects(audit, metric, rows.to_dict("records"), SCHEMES[claimed].paper)
 
@@ -287,19 +294,19 @@ def audit(
     lists = lists_of(negatives, positives, interactions, instances, places)
     size, row = len(lists.items), lists.row
     popularity = np.ones(size) if lists.popularity is None else lists.popularity
-    keys = row * size + lists.item  # only equal items of a list have equal keys
+    keys = row * size + lists.item  # two draws have the same key if list and item are the same
     repeated = np.append(False, keys[1:] == keys[:-1])
     groups = _groups(lists)
     first = [rows[0] for rows in groups]
-    counts = np.isin(row, first)  # whether a draw counts: of equal lists, only the first counts
+    counts = np.isin(row, first)  # whether a draw counts: of lists in a group, only the first does
     fair, excluded = counts & (popularity[lists.item] > 0), csr_array(lists.seen.shape)
     holds, left_out = [], []
     for marks in (lists.positive, lists.seen):
         places_of = np.repeat(np.arange(len(lists.lengths)), np.diff(marks.indptr)) * size
         marked = np.append(places_of + marks.indices, -1)
         holds.append(marked[np.searchsorted(marked[:-1], keys)] == keys)
-        # If draws hold fewer marked items (relevant or history) than uniform draws from all items
-        # would, the lists leave these items out.
+        # ``marks`` says which items are relevant, or in the history of the list's instance. If
+        # fewer such items are drawn than with uniform draws from all items, lists leave them out.
         hits = int((holds[-1] & counts).sum())
         chance = lists.lengths[first] @ np.diff(marks.indptr)[first] / size
         left_out.append(not hits or bool(pdtr(hits, chance) < LEVEL))
@@ -308,8 +315,8 @@ def audit(
     excluded.data = np.minimum(excluded.data, 1)
     number = np.searchsorted(first, row)
     draws = Draws(len(first), number[fair], lists.item[fair], csr_array(excluded[first]))
-    # Compare the number of equal pairs of draws within lists with its expectation for draws with
-    # replacement: fewer pairs show that items were drawn without replacement.
+    # Count the pairs of draws in one list that are the same item. If there are fewer pairs than
+    # expected for draws with replacement, items were drawn without replacement.
     quick = fit(draws, popularity, once=False)
     weight, m = np.maximum(draws.totals(quick.weights), 1e-300), draws.lengths
     chance = m * (m - 1) / 2 @ (draws.totals(quick.weights**2) / weight**2)
@@ -325,12 +332,13 @@ def audit(
 
 
 def _groups(lists: Lists) -> list[list[int]]:
-    """Return groups of lists that are equal more often than by chance; other lists are alone.
+    """Return groups of lists with the same items; all other lists are groups of one list.
 
-    Let 1 / N be the probability that two items, drawn at random from all lists, are equal. By
-    chance, about one in C(N, m) pairs of lists of m items is then equal. Equal lists of the same
-    instance, one for each of its relevant items, are always a group. If all lists are equal, they
-    are a group, too.
+    Lists of m items are grouped only if such lists are more frequent than by chance. Let 1 / N be
+    the probability that two draws, taken at random from all lists, are the same item. By chance,
+    two lists then have the same items with probability 1 / C(N, m), where C is the binomial
+    coefficient. Two exceptions are always grouped: the same list for several relevant items of one
+    instance, and all lists if they all have the same items.
     """
     parts = np.split(lists.item, np.cumsum(lists.lengths)[:-1])
     table = pd.DataFrame({"m": lists.lengths, "who": lists.instance})
@@ -347,7 +355,11 @@ def _groups(lists: Lists) -> list[list[int]]:
 def _model(
     draws: Draws, popularity: Floats, labels: Any, known: bool, once: bool, alpha: float
 ) -> tuple[float, pd.DataFrame, Pool | None, Fitted]:
-    """Return the attributes ``uniform_p``, ``deciles``, ``pool`` and ``fitted`` of the audit."""
+    """Return the attributes ``uniform_p``, ``deciles``, ``pool``, ``fitted`` of :class:`Audit`.
+
+    ``known`` says whether the popularity of items is known, ``once`` whether draws are without
+    replacement. ``alpha`` is a first guess of the power of popularity.
+    """
     fitted = fit(draws, popularity, once, alpha)
     uniform = (popularity > 0).astype(np.float64)
     p, deciles = _evenness(draws, popularity, once) if known else (np.nan, pd.DataFrame())
@@ -355,8 +367,8 @@ def _model(
         times = draws.lengths / np.maximum(draws.totals(uniform), 1)
         times = -np.log1p(-np.minimum(times, 1 - 1e-9)) if once else times
         fitted = fitted._replace(weights=uniform, times=times)
-    # ``exp(-rings)`` is, for each item, the probability that no list holds the item (see
-    # :class:`Fitted`). With replacement, ``rings`` is the expected number of draws of the item.
+    # For each item, exp(-``rings``) is the probability that no list holds the item: see
+    # :class:`Fitted`. With replacement, ``rings`` is the expected number of draws of the item.
     rings = fitted.weights * (fitted.times.sum() - draws.excluded.T @ fitted.times)
     drawn = np.bincount(draws.item, minlength=len(rings)) > 0
     never, expected = int((~drawn & (rings > 0)).sum()), float(np.exp(-rings[rings > 0]).sum())
@@ -364,7 +376,7 @@ def _model(
     cut = max(rings[:low].sum(), rings[high + 1 :].sum()) > -np.log(LEVEL / 2)
     if not cut and not (never and gammainc(never, expected) < LEVEL):
         return p, deciles, None, fitted
-    # Some items cannot be drawn. Repeat the test and the fit among the items that can be drawn.
+    # Some items seem to be excluded from the draws. Repeat the test and the fit without them.
     pool = Pool(never, expected, (labels[low], labels[high]) if cut else None)
     reach = np.isin(np.arange(len(rings)), np.arange(low, high + 1)) if cut else drawn
     p, deciles, _, fitted = _model(draws, popularity * reach, labels, known, once, alpha)
@@ -372,7 +384,7 @@ def _model(
 
 
 def _evenness(draws: Draws, popularity: Floats, once: bool) -> tuple[float, pd.DataFrame]:
-    """Test whether draws are uniform; return the p-value and a table of the numbers of draws.
+    """Test whether negatives were drawn uniformly; return the p-value and a table.
 
     The table has a row for each tenth of the items, which are sorted by popularity. The test is a
     χ² test of the numbers of draws from these tenths.

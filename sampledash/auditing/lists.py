@@ -16,7 +16,8 @@ from sampledash.types import Floats, Ints
 class Lists(NamedTuple):
     """Lists of negatives, numbered from 0 in the order of the input.
 
-    ``row`` and ``item`` have an entry for each negative of each list, sorted by list and item.
+    ``lengths`` holds the number of negatives of each list. ``row`` and ``item`` have an entry for
+    each negative of each list, sorted by list and item.
     """
 
     lengths: Ints
@@ -27,13 +28,13 @@ class Lists(NamedTuple):
     places: Ints | None  # position (from 1) of the relevant item among its negatives, if known
     items: NDArray[Any]  # labels of all items
     popularity: Floats | None  # number of interactions of each item
-    seen: csr_array  # lists × items: 1 for items in the history of the list's instance
+    seen: csr_array  # lists × items: 1 for training items (history) of the list's instance
 
 
 def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places: Any) -> Lists:
     """Check the arguments of :func:`audit`, and return them as :class:`Lists`.
 
-    ``train`` is the argument ``interactions``.
+    ``train`` holds the training data, the argument ``interactions`` of :func:`audit`.
     """
     # A loop over a dict or a table would give its keys, not its lists.
     if isinstance(negatives, dict) or hasattr(negatives, "columns"):
@@ -103,7 +104,7 @@ def _pairs(interactions: Any) -> list[NDArray[Any]]:
 
 
 def _numbered(*columns: NDArray[Any]) -> list[Any]:
-    """Return the sorted distinct labels of all columns, and each column as indices into them."""
+    """Return the sorted distinct labels of all columns, and each column as indices of labels."""
     filled = [column for column in columns if len(column)]
     if len({column.dtype.kind for column in filled}) > 1:
         filled = [column.astype(str) for column in filled]

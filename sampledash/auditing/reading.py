@@ -71,7 +71,7 @@ def _of_table(data: bytes, name: str) -> list[tuple[Any, ...]]:
         lacks = "negative" if there.all() else "relevant item" if not there.any() else ""
         if column and lacks:
             raise ReadError(f"{name}: instance {shown(instance)} has no {lacks}; add one")
-        # Position of a relevant item in the instance's list of negatives, in the order of the file.
+        # Position, from 1, of each relevant item: 1 + the negatives before it in the file.
         places = np.cumsum(~there) + 1
         rows += [(instance, labels[x], places[x], labels[~there]) for x in np.flatnonzero(there)]
         rows += [] if column else [(instance, None, None, labels)]

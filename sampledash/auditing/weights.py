@@ -5,7 +5,8 @@ where W is the total weight of the candidates of its list. Draws without replace
 to a race: each candidate has a clock that rings after an exponential time with the rate w, and the
 list consists of the first m candidates (Rosén, J. Statist. Plann. Inference 62, 1997). The order of
 a list is unknown. Its probability is therefore the probability that its m clocks ring before the
-clocks of all other candidates, whose total weight is R:
+clocks of all other candidates. Let :math:`w_j` be the weight of the j-th item of the list, and R
+the total weight of the other candidates, of which the first rings at the time t:
 
 .. math:: \int_0^\infty R e^{-R t} \prod_{j} (1 - e^{-w_j t}) \, dt.
 """
@@ -20,18 +21,18 @@ from sampledash.types import Floats, Ints
 
 #: Probability that a test reports a fault in faultless lists; an audit has at most six tests.
 LEVEL = 5e-4
-# Newton's method for the power α of popularity: largest number of steps, shortest step (in standard
-# errors), and largest |α|.
+# Settings of Newton's method for α, the power of popularity: largest number of steps, shortest step
+# (in standard errors of α), and largest |α|.
 _STEPS, _NEAR, _FAR = 25, 1e-3, 5.0
-# The trapezoid rule computes the integral in the module docstring over log t. The nodes are these
-# numbers of standard deviations away from the mode of the integrand. More nodes are below the mode,
-# because there the integrand of a list with a single item decreases only as t².
+# Where the trapezoid rule evaluates the integral of the module docstring, over the log of time t.
+# These nodes are in standard deviations from the mode of the integrand. More nodes are below
+# the mode, because there the integrand of a list with a single item decreases only as t².
 _NODES = np.arange(-9.0, 6.0, 0.75)[:, None]
 _Step = tuple[float, float, Floats]
 
 
 class Draws(NamedTuple):
-    """The drawn items of ``size`` lists.
+    """The drawn items of ``size`` lists of negatives; items are given by index.
 
     ``excluded``, of shape (lists, items), is 1 where an item is not a candidate of the list.
     """
@@ -56,8 +57,9 @@ class Draws(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """The most likely power α of popularity and its standard error; NaN if the data give neither.
+    """The most likely α and its standard error; NaN if the data give neither.
 
+    ``weights`` are the items' sampling weights, popularity^α; ``times`` has a number for each list.
     For draws with replacement, the expected number of times that list u holds item j is
     ``weights[j] * times[u]``. For draws without replacement, the probability that list u holds item
     j is 1 - exp(-weights[j] * times[u]).
@@ -70,21 +72,24 @@ class Fitted(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of the power α."""
+        """The 95 % confidence interval of α; items are drawn with weights popularity^α."""
         half = float(ndtri(0.975)) * self.error
         return self.alpha - half, self.alpha + half
 
     @property
     def popular(self) -> bool:
-        """Whether the power α differs significantly from 0 (uniform draws), at the level LEVEL."""
+        """Whether α differs significantly from 0; items are drawn with weights popularity^α.
+
+        With α = 0, all items are equally likely. The level of the test is LEVEL.
+        """
         return bool(abs(self.alpha) > -ndtri(LEVEL / 2) * self.error)
 
 
 def fit(draws: Draws, popularity: Floats, once: bool, alpha: float = 0.0) -> Fitted:
-    """Return the most likely power α of popularity, by Newton's method from ``alpha``.
+    """Return the most likely power α, if items are drawn with weights popularity^α.
 
-    ``once`` says whether a list holds each item at most once. The popularity of drawn items must be
-    above 0.
+    Newton's method starts at ``alpha``. ``once`` says whether a list holds each item at most once.
+    The popularity of drawn items must be above 0.
     """
     log = np.log(popularity, where=popularity > 0, out=np.zeros(len(popularity)))
     times = np.log((draws.lengths + 1) / (draws.totals((popularity > 0).astype(float)) + 1))
@@ -105,8 +110,8 @@ def fit(draws: Draws, popularity: Floats, once: bool, alpha: float = 0.0) -> Fit
 def _repeated(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Step:
     """Return derivatives of the log-likelihood by the power α, for draws with replacement.
 
-    Return the first derivative, minus the second derivative and, for each list, the logarithm of
-    (number of draws / total weight of the candidates).
+    α is the power of popularity that gives items their weights. Return the first derivative, minus
+    the second derivative and, for each list, log(number of draws / total weight of the candidates).
     """
     m, (w, w1, w2) = draws.lengths, np.maximum(draws.totals(moments), [1e-300, 0, 0]).T
     mean = w1 / w
@@ -117,8 +122,9 @@ def _repeated(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Ste
 def _distinct(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Step:
     """Return derivatives of the log-likelihood by the power α, for draws without replacement.
 
-    Return the first derivative, minus the second derivative and, for each list, the log t at which
-    the integrand in the module docstring is largest.
+    α is the power of popularity that gives items their weights. Return the first derivative, minus
+    the second derivative and, for each list, log t, where the time t maximizes the integrand of the
+    list's probability (module docstring).
     """
     w, x = moments[draws.item, 0], log[draws.item]
     rest = draws.totals(moments).T - [draws.sums(column) for column in moments[draws.item].T]
@@ -128,10 +134,10 @@ def _distinct(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Ste
     r, r1, r2 = np.where(on, rest, 1.0)
 
     def ringing(logs: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return t = exp(logs), and for each draw the probability p that its clock rings before t.
+        """Return times t = exp(logs), and for each draw the probability p of ringing before t.
 
-        The clock of an item rings after an exponential time, with the item's weight as rate. Also
-        return the first and the second derivative of log p by log t.
+        Each item has a clock, which rings after an exponential time with the item's weight as rate.
+        Also return the first and the second derivative of log p by log t.
         """
         hazard = np.exp(logs)
         rates = w * hazard[draws.row]
@@ -139,9 +145,10 @@ def _distinct(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Ste
         q = rates * (1 - rung) / rung
         return hazard, rung, q, q * (1 - rates - q)
 
-    # Find the maximum over t of t^power times the integrand. Power 0 would give the mode over t.
-    # This mode is 0 for a list without draws, and log 0 is infinite: use the power 0.001 instead.
-    # Power 1 gives the mode over log t, around which the integral is computed below.
+    # For each list, find the time t at which t^power times the integrand (module docstring) is
+    # largest. Power 0 would give the mode over t. It is t = 0 for a list without draws, and log 0
+    # is infinite, so the power 0.001 is used instead. Power 1 gives the mode over log t, around
+    # which the integral is computed below.
     for power in (1e-3, 1):
         likely = times
         for _ in range(_STEPS):

@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         reason = str(error.strerror or error).lower()
         why = f"{error.filename or 'a file'}: {reason}; check the path"
-    except Exception:  # without this, Python would exit with code 1, which means a wrong order
+    except Exception:  # otherwise Python exits with code 1, which means misordered systems
         traceback.print_exc()
         why = "this is a fault of the program: please report it with the lines above"
     progress.end()
@@ -64,9 +64,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _option(args: Namespace, remedy: Remedy) -> str:
-    """Return an error's remedy as a command-line option, such as " (here: --n 100)".
+    """Return the option that would avoid an error, such as " (here: --n 100)".
 
-    Return "" if the command has no such option.
+    ``remedy`` has the option's name and value. Return "" if the command has no such option.
     """
     if remedy.value is None or not hasattr(args, remedy.name):
         return ""

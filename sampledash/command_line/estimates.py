@@ -28,14 +28,15 @@ from sampledash.sampling import Sampling
 from sampledash.types import Progress
 
 _ENDS = ("low", "high", "low_if_falling", "high_if_falling")
-# In some files, the number m of negatives depends on the rank, and no column says why. Such a file
-# gets two estimates. The first is valid if each m was set before negatives were drawn. The second
-# is valid if negatives were drawn one by one, and those drawn so far decided whether to go on.
+# Names of columns of estimates. In some files, the number m of negatives depends on the sampled
+# rank, and nothing says why; then there are two estimates. The first is valid if each m was set
+# before negatives were drawn. The second is valid if negatives were drawn one by one, and those
+# drawn so far decided whether to go on.
 _READINGS = ("estimate_if_set", "estimate_if_drawn")
 
 
 def correct(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the corrected metric at each sampled rank.
+    """Run the command ``correct``: return the value of a corrected metric for each sampled rank.
 
     If files of sampled ranks are given, return estimates of the exact metrics of their systems.
     """
@@ -100,16 +101,19 @@ def _tested(args: argparse.Namespace) -> int | None:
 
 
 def _ends(row: asked.Row) -> tuple[float, ...]:
-    """Return both ends of a metric's range without an assumption, then both with it.
+    """Return the ends of two ranges of a metric: without and with an assumption.
 
-    The assumption is that no rank is more frequent than a better rank. If the data contradict this,
-    the ends with the assumption are NaN.
+    The assumption is that no rank is more frequent than a better rank. If the data contradict it,
+    the ends of the second range are NaN.
     """
     return (*row.free, *(row.falling or (np.nan, np.nan)))
 
 
 def table(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the ranges of exact metrics that agree with a printed table of sampled metrics."""
+    """Run the command ``table``: return the ranges that a printed table allows for exact metrics.
+
+    The table prints sampled metrics of systems.
+    """
     data, name = load(*opened(args.files[0]))
     if kind_of(data, name) != "text":
         raise ValueError(f"{name} is no text: give the table as it is printed")
@@ -148,7 +152,7 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def audit(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the audit of lists of negatives: faults, and how the negatives were drawn."""
+    """Run the command ``audit``: return faults in lists of negatives, and how they were drawn."""
     train = None if args.train is None else opened(args.train)
     result = audit_files(opened(args.files[0]), train)
     numbers = result.uniform_p, result.alpha, *result.alpha_interval

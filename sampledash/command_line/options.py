@@ -37,17 +37,16 @@ def number(text: str, *, whole: bool = True) -> float:
 class Command(NamedTuple):
     """A command: its module, and the keys of its options.
 
-    The module has a function with the name of the command.
-
-    For each key, :data:`TEXTS` has the help, and :data:`OPTIONS` the other arguments for argparse.
+    The module has a function with the name of the command. For each key, :data:`TEXTS` has the help
+    of the option, and :data:`OPTIONS` the other arguments of ``add_argument`` in argparse.
     """
 
     module: str
     options: tuple[str, ...]
 
 
-#: Arguments for argparse, for options that are more than plain text. If there is no entry ``flag``,
-#: the flag of an option is ``--`` and its key, with hyphens for underscores: ``--zero-based``.
+#: Key of an option -> arguments of argparse's ``add_argument``; an option without entry is plain
+#: text. Without ``flag``, the flag is ``--`` and the key, with hyphens: ``--zero-based``.
 OPTIONS: dict[str, dict[str, Any]] = {
     "files": {"flag": "files", "nargs": "+", "metavar": "FILE"},
     "one_file": {"flag": "files", "nargs": 1, "metavar": "FILE"},
@@ -144,9 +143,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def refuse_unused(args: argparse.Namespace, where: str, options: Sequence[str] = READING) -> None:
-    """Raise a ValueError if one of the ``options`` is set, because the input does not use them.
+    """Raise a ValueError if one of the ``options`` is set, because this kind of input ignores them.
 
-    ``where`` names the input in the error message.
+    ``where`` names the kind of input in the error message.
     """
     usual = vars(parser().parse_args([args.command, "-"]))
     if given := [name for name in options if getattr(args, name) != usual[name]]:

@@ -35,7 +35,10 @@ _WEIGHT = "weight"  # column of sampling weights in a table of scores
 
 
 def rank(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the true ranks of relevant items in tables of scores, TREC runs or lists."""
+    """Run the command ``rank``: return the true ranks of relevant items.
+
+    The files are tables of scores, TREC runs or lists of recommendations.
+    """
     pairs = (args.relevant, args.seen)
     sources = [] if _engine(args, *pairs) else [opened(path) for path in args.files]
     if len(sources) == 1 and args.qrels is None:
@@ -85,10 +88,11 @@ def _ranked(source: str, args: argparse.Namespace, progress: Progress) -> Answer
 def _weights(
     name: str, table: queries.Table, seen: queries.Table, negatives: str
 ) -> dict[str, float]:
-    """Return the sampling weight of each item for ``negatives`` such as ``popularity^0.75``.
+    """Return the sampling weight of each item.
 
-    The weight is a power, here 0.75, of a number. If ``table`` (the table of scores) is given, the
-    number is in its column ``weight``. Otherwise it is the item's number of rows in ``seen``.
+    With ``negatives`` such as ``popularity^0.75``, the weight is a power, here 0.75, of a number.
+    If ``table`` (the table of scores) is given, the number is in its column ``weight``. Otherwise
+    it is the item's number of rows in ``seen``, the table of training interactions.
     """
     if table is not None:
         with warehouse.one_sentence(name):
@@ -108,7 +112,7 @@ def _weights(
 
 
 def _by_weight(name: str, every: queries.Table, weights: Mapping[str, float]) -> list[RankSet]:
-    """Group items by sampling weight; return for each system a rank set with counts by group."""
+    """Return for each system a rank set that counts negatives separately by sampling weight."""
     with warehouse.one_sentence(name):
         items = every.select("item").distinct().to_pyarrow().to_pandas()
     first, parts, weight = parts_of([weights[str(item)] for item in items["item"]])
@@ -119,8 +123,9 @@ def _by_weight(name: str, every: queries.Table, weights: Mapping[str, float]) ->
 def _by_stratum(name: str, every: queries.Table, negatives: str) -> list[RankSet]:
     """Return for each system a rank set that counts the negatives of each stratum separately.
 
-    The column ``stratum`` of the scores labels the stratum of each negative. ``negatives`` says how
-    many are drawn from each stratum, such as ``history=50,rest=49``, or ``hard=all``.
+    A stratum is a group of items from which a fixed number is drawn. The column ``stratum`` of the
+    scores names the group of each negative. ``negatives`` says how many are drawn from each group,
+    such as ``history=50,rest=49``, or ``hard=all``.
     """
     if queries.STRATUM not in every.columns:
         raise ValueError(f"{name} has no column stratum: add it, or draw by weight or popularity")
@@ -143,8 +148,8 @@ def _by_stratum(name: str, every: queries.Table, negatives: str) -> list[RankSet
 def _overlapping(name: str, every: queries.Table, sets: list[RankSet]) -> list[RankSet]:
     """Add overlaps to the rank sets.
 
-    An overlap is the number of items that two systems both rank above the relevant item, or level
-    with it.
+    An overlap is the number of items that two systems both rank above a relevant item, or tie with
+    it.
     """
     with warehouse.one_sentence(name):
         table = queries.overlaps(every).to_pyarrow().to_pandas()
@@ -165,9 +170,10 @@ def _grouped(
 ) -> list[RankSet]:
     """Return for each system a rank set that counts the negatives of each group separately.
 
-    ``groups`` divides the items as in :func:`~sampledash.readers.queries.class_sums`. ``last`` has
-    one entry: ``"classes"`` with the sampling weight of each group, or ``"strata"`` with the number
-    of negatives drawn from each group.
+    ``groups`` divides the items into groups, as the function
+    :func:`~sampledash.readers.queries.class_sums` expects it. ``last`` has one entry: ``"classes"``
+    with the sampling weight of each group, or ``"strata"`` with the number of negatives that is
+    drawn from each group.
     """
     with warehouse.one_sentence(name):
         table = queries.wanted_items(every).order_by("system", "instance")
@@ -201,9 +207,10 @@ def _grouped(
 
 
 def count(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return a histogram of ranks: one row for each combination of system, n, rank and ties.
+    """Run the command ``count``: return a histogram of ranks.
 
-    Rows of instances with several relevant items are not combined.
+    It has one row for each combination of system, n (candidates), rank and ties (items tied with
+    the relevant item). Rows of instances with several relevant items are not combined.
     """
     if url := _engine(args):
         engine = warehouse.connect(url)
@@ -246,7 +253,7 @@ def _only(args: argparse.Namespace) -> str:
 def _kept(
     engine: Any, table: queries.Table, args: argparse.Namespace, name: str, sentences: list[str]
 ) -> Answer:
-    """Return the rows of a database table, or write them if the output is a Parquet file."""
+    """Return the rows of an engine's table; if the output is a Parquet file, write them there."""
     if args.output is not None and args.output.endswith(".parquet"):
         with aside(args.output) as part:
             warehouse.save(engine, table, part, name)

@@ -46,9 +46,9 @@ def lessons(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def results(given: list[str]) -> list[str]:
-    """Return the paths of the given files, and of the files in the given folders.
+    """Return the paths of the given files, and of all files in the given folders.
 
-    A folder whose files together hold one table is returned as a single path.
+    If a folder holds a single table, divided into several files, return the path of the folder.
     """
     paths: list[str] = []
     for given_path in given:

@@ -33,7 +33,7 @@ _PATIENCE = 1.0  # seconds until progress is shown
 
 
 def rank_sets(args: argparse.Namespace) -> list[RankSet]:
-    """Return the true ranks of the files, or of standard input for ``-``."""
+    """Return the true ranks in the command's files; for the file ``-``, read standard input."""
     return read([opened(path) for path in args.files], args)
 
 
@@ -96,7 +96,7 @@ class Answer:
 
 
 def written(command: str, answer: Answer, form: str) -> str:
-    """Return an answer as text in the format ``form``, such as "json", "csv" or "text"."""
+    """Return the answer of a command as text in the format ``form``, such as "json" or "csv"."""
     if answer.text is not None:
         return answer.text
     if form == "json":
@@ -149,7 +149,7 @@ def aside(path: str) -> Iterator[Path]:
 
 
 def save(command: str, answer: Answer, form: str, path: str | None) -> None:
-    """Write an answer to standard output if ``path`` is None or "-", otherwise to a file."""
+    """Write the answer of a command to a file; if ``path`` is None or "-", to standard output."""
     if path in (None, "-"):
         try:
             print(written(command, answer, form), end="", flush=True)
@@ -168,7 +168,10 @@ def save(command: str, answer: Answer, form: str, path: str | None) -> None:
 
 
 class Told:
-    """Show progress on standard error after the first second, if standard error is a terminal."""
+    """Show the progress of a command on standard error, after its first second.
+
+    Nothing is shown if standard error is not a terminal.
+    """
 
     def __init__(self) -> None:
         self.start, self.last = time.monotonic(), -1

@@ -19,10 +19,11 @@ from sampledash.types import Progress
 
 
 def check(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the verdict on each pair of systems; exit code 1 if a pair is wrong or undecided.
+    """Run the command ``check``: return whether sampling orders each pair of systems rightly.
 
-    If the files are HTML reports, compute them again, and return whether each report has the same
-    results as before; exit code 1 if a report has different results.
+    The exit code is 1 if a pair is ordered wrongly or is undecided. If the files are HTML reports,
+    compute them again, and return whether each report has the same results as before; the exit code
+    is 1 if a report has different results.
     """
     if any(Path(path).is_file() and _is_html(path) for path in args.files):
         return _reports(args)
@@ -62,7 +63,7 @@ def _reports(args: argparse.Namespace) -> Answer:
 
 
 def report(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the report of the dashboard's Consistency page, with pictures, in one HTML file."""
+    """Run the command ``report``: return the results of the Consistency page as one HTML file."""
     # Importing the code of the pictures is slow, so only this command imports it.
     from sampledash.analyses.consistency.report import report as written
     from sampledash.analyses.consistency.result import Focus, Question, compute
@@ -87,9 +88,10 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def plan(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return how many negatives, or instances, are needed to show the true order of each pair.
+    """Run the command ``plan``: how many negatives, or instances, show the true order of systems?
 
-    Return also how many candidates must be scored for the exact metrics.
+    Return these numbers for each pair of systems, and also how many candidates must be scored to
+    know the exact metrics.
     """
     sets, metrics = rank_sets(args), metrics_of(args)
     options = options_of(args, sets)
@@ -110,7 +112,7 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
             notes.append(f"{equal}, or where {why}.")
         try:
             by_system = [(ranks, mean_stopping_cost(metric, ranks)) for ranks in sets]
-        except ValueError as error:  # for example, a metric without a cutoff needs all scores
+        except ValueError as error:  # for example, without a cutoff a metric needs all scores
             sentences.append(spell(error))
             continue
         for ranks, cost in by_system:

@@ -23,20 +23,20 @@ VIEWS: dict[str, int | None] = {"all ranks": None, "top 1,000": 1_000, "top 100"
 TABS = ("One draw", "Law", "Family")
 PICTURE = "explore_curves"
 FAMILY = (10, 100, 1_000)
-# Names and pictures of pinned settings, which the reader compares with the current settings.
+# Names and pictures of settings that the reader pinned, to compare them with the current settings.
 Before = Sequence[tuple[str, theme.Picture]]
 MOST_DRAWS = 100_000
-_POPULARITY = "popularity"  # label of a sampling scheme; in old links, it means another scheme
+_POPULARITY = "popularity"  # label of a sampling scheme; old links mean another scheme by it
 DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
-# Settings that links can hold in addition to ``DEFAULTS`` -> their defaults.
+# Further settings that links to the Explore page can hold, besides ``DEFAULTS`` -> their defaults.
 MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 30, "draws_seed": 1}
 
 
 def show() -> None:
-    """Draw the page."""
+    """Draw the Explore page."""
     asked = st.query_params
-    # In old links, the label "popularity" means the scheme ``choices.ODDS``. A link is old if its
-    # version is 1, or if it has odds but no version.
+    # In old links, the label "popularity" means the sampling scheme ``choices.ODDS``. A link is old
+    # if its version ``v`` is 1, or if it has a parameter ``odds`` but no version.
     if asked.get("scheme") == _POPULARITY and asked.get("v", "1" * ("odds" in asked)) == "1":
         asked.update(scheme=choices.ODDS, v=state.VERSION)
         st.rerun()
@@ -82,7 +82,7 @@ def _answer() -> None:
             page.say(_sentence(result), dim=dim)
     page.tell(problem, bar.whole)
     controls()
-    focus = next(iter(state.current().chips), None)  # by default, the sentence is about this metric
+    focus = next(iter(state.current().chips), None)  # the metric of the main sentence, by default
     with bar.row:
         draw_pins()
         page.copy_link({**DEFAULTS, "focus": focus, **MORE})
@@ -104,8 +104,10 @@ def _below(result: Result) -> None:
 def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[live.Follows]:
     """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and true rank.
 
-    ``before`` holds pictures of pinned settings; ``pinned`` identifies them in a cache key. While
-    the reader drags the slider of n, the axis of the ranks still ends at the old n.
+    m is the number of negatives, n that of candidates, and k the cutoff. ``before`` holds pictures
+    for settings that the reader pinned for comparison; ``pinned`` identifies these settings in a
+    cache key. While the reader drags the slider of n, the axis of the ranks still ends at the old
+    n.
     """
     now, rank, distinct = state.current(), q.rank, q.sampling.design.distinct
     most = min(LIVE, now.n - 1) if distinct else LIVE
@@ -142,7 +144,7 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
 
 
 def _controls(bar: sliders.Bar) -> None:
-    """Draw the bar of sliders, with the choice of the metric for the headline."""
+    """Draw the bar of sliders, with the choice of the metric that the main sentence is about."""
     numbers = ("m", "n", "k", "rank") if sliders.uses_cutoff() else ("m", "n", "rank")
     sliders.bar(bar, *numbers, sets=choices.CATALOGUE, defaults=DEFAULTS)
     if len(chips := state.current().chips) > 1:
@@ -165,7 +167,7 @@ def _check() -> Question:
         raise ValueError("no metric is chosen: pick at least one above the picture")
     rank = int(state.value("rank", DEFAULTS))
     metrics[0](rank, sampling.n)  # raises a ValueError for a rank that is not in 1..n
-    if sampling.design.anew:  # other schemes take only a third of a second
+    if sampling.design.anew:  # other sampling schemes take only a third of a second
         page.require_agreed(sampling, m, "some seconds")
     return _question(settings, rank)
 
@@ -183,7 +185,10 @@ def _sentence(result: Result) -> str:
 
 
 def _drawn(result: Result, dark: bool, before: Before = ()) -> theme.Picture:
-    """Return the picture with a panel per metric; pinned curves are behind the current curves."""
+    """Return the picture, which has a panel per metric.
+
+    Curves of ``before``, for settings that the reader pinned for comparison, are behind the others.
+    """
     metrics = result.question.metrics
     every = [pictures.expected_curve(result, metric, dark=dark) for metric in metrics]
     return theme.behind(theme.beside(every), before)
@@ -202,7 +207,7 @@ def _numbers(result: Result) -> list[tuple[str, str, str]]:
 
 
 def _why(result: Result) -> None:
-    """Draw the formula of the expected metric with the numbers of the picture."""
+    """Draw the formula of the expected sampled metric, with the numbers of the picture put in."""
     q = result.question
     exact, mean = result.at_rank(q.focus)[:2]
     if isinstance(q.sampling, Catalogue):
@@ -218,7 +223,7 @@ def _more(draws: int) -> None:
 
 
 def _one_draw(result: Result) -> None:
-    """Draw the negatives of one draw, and the frequencies of sampled ranks in many draws."""
+    """Draw the negatives of one sample, and how frequent each sampled rank is in many samples."""
     q = result.question
     sampling, rank, focus = q.sampling, q.rank, q.focus
     catalogue = st.container()
@@ -251,7 +256,10 @@ def _one_draw(result: Result) -> None:
 
 
 def _law(result: Result) -> None:
-    """Draw the distribution of the sampled rank and, on request, the posterior of the true rank."""
+    """Draw the distribution of the sampled rank, given the true rank.
+
+    On request, also draw the posterior distribution of the true rank, given a sampled rank.
+    """
     q, s = result.question, result.question.sampling
     p = results.law(s, q.rank)
     st.markdown(words.law(q.focus, q.rank, s, p.tolist()))
@@ -277,7 +285,7 @@ def _law(result: Result) -> None:
 
 
 def _family(result: Result) -> None:
-    """Draw the expected metric at each true rank, with 10, 100, 1,000 and all negatives."""
+    """Draw the expected sampled metric at each true rank, with 10, 100, 1,000 and all negatives."""
     q, n = result.question, result.question.sampling.n
     curves, at_rank = results.family(q, FAMILY)
     sentence = words.say.family(q.focus, q.rank, at_rank, float(q.focus(q.rank, n)))

@@ -1,4 +1,4 @@
-"""Compute and write the verdict whether sampled metrics order systems as exact metrics do."""
+"""Compute and write the verdict: do sampled metrics order systems as exact metrics do?"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -36,7 +36,10 @@ DEFAULTS: dict[str, Any] = {
 
 
 def answered(source: Source, key: str) -> tuple[Result | None, page.Problem | None]:
-    """Return the verdict on ranks; if a setting is invalid, the last verdict and a Problem."""
+    """Return the verdict on the ranks: does sampling order the systems rightly?
+
+    If a setting is invalid, return the last verdict and a Problem.
+    """
     question, explain = partial(check, source), partial(_explain, source)
     return page.answer(
         key, question, compute, lambda x: words.say.looking(x.protocol.correction), explain
@@ -49,13 +52,13 @@ def several(sets: Sequence[RankSet]) -> bool:
 
 
 def locked_n(source: Source) -> tuple[int, str]:
-    """Return the largest n of the data, and a text that shows the range of n."""
+    """Return the largest number of candidates n in the data, and a text with the range of n."""
     n = np.concatenate([x.n for x in source.sets])
     return int(n.max()), f"{span(n.min(), n.max())}, from the data"
 
 
 def chosen_metrics() -> tuple[Metric, ...]:
-    """Return the metrics that the reader chose, with the cutoff k and additional cutoffs.
+    """Return the metrics that the reader chose, with the cutoff k and further cutoffs if chosen.
 
     Raises a ValueError if no metric is chosen.
     """
@@ -72,14 +75,17 @@ def chosen_metrics() -> tuple[Metric, ...]:
 
 
 def check(source: Source) -> Question:
-    """Return ranks and settings as a Question; raise a ValueError if a setting is invalid."""
+    """Return the ranks ``source`` and the settings as a Question.
+
+    Raise a ValueError if a setting is invalid.
+    """
     settings, metrics = state.current(), chosen_metrics()
     chosen = usable(state.value("correction", DEFAULTS), settings.gamma)
     options: Options = {"scheme": settings.scheme, "correction": chosen}
     if settings.design.weighted and settings.scheme not in possible(source.sets):
         raise ValueError(words.TEXTS["no weights"])
-    # The page has a widget for ties only if the ranks have ties, and a widget for the weighting
-    # only if an instance has several relevant items. Old values of missing widgets are ignored.
+    # The page has a widget for ties only if the ranks have ties. It has a widget for the weighting
+    # of relevant items only if an instance has several. Old values of missing widgets are ignored.
     if any(x.has_ties for x in source.sets):
         options["ties"] = state.value("ties", DEFAULTS)
     if several(source.sets):
@@ -98,7 +104,10 @@ def check(source: Source) -> Question:
 
 
 def anew() -> bool:
-    """Whether a change of m needs a slow computation, such as a new fit of the correction."""
+    """Whether a change of m, the number of negatives, needs a slow computation.
+
+    An example is a new fit of the correction.
+    """
     return labelled(state.value("correction", DEFAULTS), 1.0).kind.fitted or _design().anew
 
 
@@ -107,7 +116,10 @@ def _design() -> Design:
 
 
 def _explain(source: Source, error: ValueError) -> page.Problem:
-    """Turn an error into a message; if m is too large, its button sets the largest allowed m."""
+    """Turn an error into a message for the reader.
+
+    If m, the number of negatives, is too large, a button sets the largest allowed m.
+    """
     limits, design = [M_CAP], _design()
     if design.distinct:
         limits += [x.max_negatives for x in source.sets]
@@ -127,7 +139,7 @@ def chosen_metric(result: Result) -> int:
     """Return the index of the metric that the main sentence is about."""
     metrics = list(map(str, result.metrics))
     shown = str(st.session_state.get("shown", metrics[0]))
-    # If the cutoff has changed, the chosen metric is shown with the new cutoff.
+    # If the reader has changed the cutoff k, the chosen metric is shown with the new cutoff.
     if shown not in metrics:
         same = [name for name in metrics if name.split("@")[0] == shown.split("@")[0]]
         st.session_state["shown"] = shown = (same or metrics)[0]
@@ -147,7 +159,10 @@ def choose_metric(result: Result, label: str) -> int:
 
 
 def say(result: Result, x: int, *, dim: bool = False) -> None:
-    """Write the verdict for metric number ``x``, a sentence on the other metrics, and notes."""
+    """Write the verdict on the metric with index ``x``, a sentence on other metrics, and notes.
+
+    The verdict says whether sampling orders the systems rightly. ``dim`` greys an outdated one.
+    """
     q = result.question
     word, icon, color = verdict(result, x)
     badge = f":{'gray' if dim else color}-badge[:material/{icon}: {word}] "
@@ -166,7 +181,10 @@ def say(result: Result, x: int, *, dim: bool = False) -> None:
 
 
 def verdict(result: Result, x: int) -> tuple[str, str, str]:
-    """Return the worst verdict on a pair of systems by metric number ``x``, its icon and colour."""
+    """Return the worst verdict on a pair of systems, such as "wrong", its icon and its colour.
+
+    ``x`` is the index of the metric.
+    """
     word = CODES[result.states[x].min()]
     icon, color, _ = words.STATES[word]
     return word, icon, color

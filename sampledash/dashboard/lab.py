@@ -56,12 +56,12 @@ _NO_COLUMN = "(none)"
 _ROLES = {"user": "Users", "item": "Items", "rating": "Ratings", "time": "Time"}
 _KEPT: dict[str, Any] = {"persist_state": "session", "width": 140}
 _OFTEN = 0.1  # seconds between two updates of the progress bars
-_MOST_LINES = 6  # largest number of systems in the slope chart
-_LONGEST = 11  # largest number of characters of a system's name; longer names are cut
+_MOST_LINES = 6  # largest number of systems in the slope chart, which has a line per system
+_LONGEST = 11  # a name of a system in the slope chart is cut to this many characters
 
 
 def show() -> None:
-    """Draw the page: the input on the left, the results on the right."""
+    """Draw the Lab page: data and recommenders on the left, the results on the right."""
     state.stamp(CHOICES)
     left, right = st.columns([6, 7], gap="large")
     with left:
@@ -80,7 +80,7 @@ def show() -> None:
     job: lab.Job | None = st.session_state.get(_JOB)
     if setup is not None:
         if job is not None and job.tasks[0].key in map(setup.key, lab.SWEEPS):
-            bars = st.container()  # progress bars of a sweep are drawn near the sweep's button
+            bars = st.container()  # progress bars of a hyperparameter sweep are near its button
         others = partial(_designs, source, answer)
         page.tabs(TABS, (others, _sweeps, _toy), "lab_tab", setup)
     with bars:
@@ -89,7 +89,10 @@ def show() -> None:
 
 
 def _kept(key: str, make: Callable[[], T]) -> T | None:
-    """Return the result of ``make``; if ``make`` fails, draw the error, return the last result."""
+    """Return the result of ``make``, and store it in the session as ``key``.
+
+    If ``make`` fails, draw the error and return the stored result.
+    """
     try:
         st.session_state[key] = make()
     except ValueError as error:
@@ -104,9 +107,10 @@ def _kept(key: str, make: Callable[[], T]) -> T | None:
 
 
 def _split() -> tuple[Split, float | None] | None:
-    """Draw the choice of data and split; return the split and the lowest rating of relevant items.
+    """Draw the choice of data and of their split into training and test items.
 
-    Return None if there are no data or no split yet.
+    Return the split and the lowest rating of relevant items, or None if there are no data yet or no
+    split.
     """
     data = _kept("_lab_data", _interactions)
     if data is None:
@@ -182,7 +186,10 @@ def _read(file: Upload) -> Interactions:
 
 
 def _columns(ident: str, opened: OpenedInteractions | None) -> None:
-    """Draw the choice of columns; if the file cannot be read, the reader types column names."""
+    """Draw the choice of a file's columns: which one holds the users, the items, the ratings ...?
+
+    If the file cannot be read, the reader types names of columns.
+    """
     known: dict[str, tuple[str, ...]] = st.session_state.setdefault("_lab_columns", {})
     if opened is not None:
         known[ident] = opened.columns
@@ -217,9 +224,9 @@ def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
 
 
 def _chosen() -> tuple[list[lab.Wanted], int]:
-    """Draw the choice of recommenders and seed; return both.
+    """Draw the choice of recommenders and of the random seed; return both.
 
-    If the reader types invalid parameters of a recommender, its last valid parameters are used.
+    If the reader types invalid hyperparameters of a recommender, its last valid ones are used.
     """
     about = words.TEXTS["recommenders"]
     chosen = page.chips("Recommenders", lab.OFFERED, "recommenders", lab.FIRST, about)
@@ -278,8 +285,8 @@ def _working(
     """Draw the progress of a training; return a function that continues the training.
 
     The function does nothing if the training is done or halted. Otherwise it goes on until the
-    training is done, a sweep has a new point, or the reader changes a setting. Then it restarts the
-    page.
+    training is done, the sweep over a hyperparameter has a new result, or the reader changes a
+    setting. Then it restarts the page.
     """
     if job is None:
         return lambda: None
@@ -329,7 +336,7 @@ def _working(
                 draw(place)
             state.give_way()
             if sum(map(len, job.points.values())) > points:
-                st.rerun()  # draws the page again, with the new points of the sweep
+                st.rerun()  # draws the page again, with the new results of the sweep
         if job.done:
             st.rerun()
 
@@ -356,12 +363,12 @@ def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source |
 
 
 def _found(trained: Source | None) -> tuple[Result, int] | None:
-    """Draw the verdict, its picture and the exact metrics, with links to other pages.
+    """Draw whether sampling orders the trained recommenders rightly, and their exact metrics.
 
-    Return the verdict, if there is one, and the index of the metric that is shown.
+    Return this verdict, if there are several recommenders, and the index of the metric shown.
     """
     if trained is None or len(trained.sets) < 2:
-        sliders.bar(sliders.place(), "k", sampled=False)  # the sweeps of hyperparameters use k
+        sliders.bar(sliders.place(), "k", sampled=False)  # hyperparameter sweeps use the cutoff k
         st.info(words.TEXTS["none trained" if trained is None else "one trained"])
         if trained is not None:
             _exact(trained.sets, None)
@@ -383,7 +390,8 @@ def _found(trained: Source | None) -> tuple[Result, int] | None:
             judged.say(result, x)
     _slopes(result, x)
     _exact(trained.sets, result)
-    # Resampling takes seconds, so it is left out until the training is done.
+    # The significance test resamples the users, which takes seconds. So it is left out until the
+    # training is done.
     if problem is None and not _busy():
         focus = Focus(result, x, result.worst_pair(x))
         with place:
@@ -394,7 +402,10 @@ def _found(trained: Source | None) -> tuple[Result, int] | None:
 
 
 def _slopes(result: Result, x: int) -> None:
-    """Draw the slope chart from exact to expected sampled values of metric number ``x``."""
+    """Draw a slope chart: each system's line leads from its exact to its expected sampled metric.
+
+    ``x`` is the index of the metric.
+    """
     some = result.few_systems([result.worst_pair(x), *result.worst_pairs(_MOST_LINES)], _MOST_LINES)
     names = [result.systems[i] for i in some]
     exact, sampled = result.exact[some, x], result.sampled[some, x]
@@ -431,7 +442,7 @@ def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
 
 
 def _designs(source: Source | None, answer: tuple[Result, int] | None, _: lab.Setup) -> None:
-    """Draw the expected metrics by each sampling scheme, beside the exact metrics."""
+    """Draw the expected sampled metric with each sampling scheme, beside the exact metric."""
     if source is None or len(source.sets) < 2:
         st.caption(words.TEXTS["designs begin"])
     if source is None or answer is None:
@@ -453,7 +464,10 @@ def _designs(source: Source | None, answer: tuple[Result, int] | None, _: lab.Se
 
 
 def _sweeps(setup: lab.Setup) -> None:
-    """Draw ATOP, Recall and RMSE of Steck's AllRank-Regression against one hyperparameter."""
+    """Draw metrics of Steck's recommender AllRank-Regression against one hyperparameter.
+
+    The metrics are ATOP (area under the recall over the share of the list), Recall and RMSE.
+    """
     unrated = setup.parts.test.rating is None
     options: dict[str, Any] = {"icon": ":material/model_training:", "key": "sweep_begin"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -488,7 +502,10 @@ def _sweeps(setup: lab.Setup) -> None:
 
 
 def _toy(setup: lab.Setup) -> None:
-    """Draw Table 1 of Steck (KDD 2010): a constant prediction has the same RMSE as an oracle."""
+    """Draw Table 1 of Steck (KDD 2010): a constant prediction of ratings is as good as an oracle.
+
+    It has the same RMSE on the observed ratings.
+    """
     left, right = st.columns([5, 7], gap="large", vertical_alignment="center")
     left.markdown(words.TEXTS["toy"])
     with right:

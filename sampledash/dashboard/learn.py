@@ -22,20 +22,21 @@ _CHOICE: dict[str, Any] = {
     "persist_state": "session",
     "label_visibility": "collapsed",
 }
-# Every link to another page sets these settings. Otherwise, earlier choices of the reader would
-# change what the other page shows.
+# Keys of settings that every link from a lesson to another page sets. Otherwise, earlier choices of
+# the reader would change what the other page shows.
 _SHARED = ("n", "m", "k", "scheme")
-# A function of a metric's name and the chosen m. It returns a sentence and, if another page can
-# show the result, a link to that page.
+# A function that answers a request of the reader. It takes a metric's name and the number of
+# negatives that the reader chose. It returns a sentence and, if another page can show the result,
+# a link to that page.
 Answer = Callable[[str, int], tuple[str, Link | None]]
 
 
 def check_link() -> None:
-    """Collect what is wrong with the link that the reader followed."""
+    """Collect what is wrong with the link to the page that the reader followed."""
     offered: dict[str, tuple[Sequence[str], Any]] = {LESSON: (NUMBERS, NUMBERS[0])}
     for number, module in enumerate(lessons.course(), 1):
         offered[f"{LOOK}{number}"] = lessons.looks(number), lessons.looks(number)[0]
-        if (key := f"guess{number}") in st.query_params:  # call the slow words() only then
+        if (key := f"guess{number}") in st.query_params:  # otherwise, words() would take too long
             offered[key] = [choice.text for choice in lessons.words(number).choices], []
         if offer := getattr(module, "OFFER", None):
             offered[EXAMPLE] = [*map(negatives, offer[1])], []
@@ -44,7 +45,7 @@ def check_link() -> None:
 
 @st.fragment
 def show() -> None:
-    """Draw the page; a choice of the reader reruns the page only, not the menu and the styles."""
+    """Draw the page. A choice of the reader reruns only this function, not the menu and styles."""
     # The toggle "present" is drawn last, but its value decides how everything else is drawn.
     linked = st.query_params.get(PRESENT, "").lower() == "true"
     present = bool(st.session_state.get(PRESENT, linked))
@@ -70,7 +71,7 @@ def _head(number: int, lesson: Lesson, *, revealed: bool, present: bool) -> None
         st.markdown(unbroken(f"{lesson.setup} **{lesson.question}**"))
         return
     st.markdown(f"### {number}. {unbroken(lesson.question)}")
-    if not revealed:  # with the answer, a projector shows only question and picture
+    if not revealed:  # once the answer is shown, a projector shows only question and picture
         st.markdown(unbroken(lesson.setup))
 
 
@@ -86,7 +87,7 @@ def _way() -> int:
 
 
 def _one_of(place: DeltaGenerator, label: str, names: Sequence[str], key: str) -> str:
-    """Draw a choice that begins with the first name; return the chosen name."""
+    """Draw a choice of one of ``names``, at first the first one; return the chosen name."""
     options: dict[str, Any] = {"default": names[0], "required": True, "key": key, **_CHOICE}
     return place.segmented_control(label, names, **options) or names[0]
 
@@ -97,7 +98,10 @@ def _step(by: int) -> None:
 
 
 def _guess(number: int, lesson: Lesson) -> Choice | None:
-    """Draw the possible answers; return the chosen answer after writing whether it is right."""
+    """Draw the possible answers to the lesson's question; return the one that the reader chose.
+
+    Also write whether it is right.
+    """
     choices = {choice.text: choice for choice in lesson.choices}
     chosen = st.pills("Your answer", list(choices), key=f"guess{number}", wrap=True, **_CHOICE)
     answer = choices.get(chosen or "")
@@ -110,7 +114,7 @@ def _guess(number: int, lesson: Lesson) -> Choice | None:
 def _body(number: int, *, revealed: bool, present: bool) -> None:
     aside = revealed and not present
     left, *right = st.columns([7, 5], gap="medium") if aside else [st.container()]
-    above = left.container()  # for the picture, which must be visible without scrolling
+    above = left.container()  # holds the picture, which must be visible without scrolling
     view = _look(left, number) if revealed else lessons.looks(number)[0]
     lesson = lessons.words(number, view)
     with above:
@@ -138,7 +142,11 @@ def _explain(column: DeltaGenerator, number: int, view: str, lesson: Lesson) -> 
 
 
 def _offer(view: str, ask: str, m_values: Sequence[int], answer: Answer) -> None:
-    """Draw the question ``ask`` with a choice of m and, once m is chosen, the answer."""
+    """Draw a request of the reader with a choice of m and, once m is chosen, the answer.
+
+    ``ask`` is its text, such as "Find me a counterexample for {look} with"; a row of buttons, one
+    for each m (number of negatives), completes it. ``view`` is the metric that replaces {look}.
+    """
     options = {**_CHOICE, "label_visibility": "visible", "format_func": negatives, "wrap": True}
     chosen = st.pills(ask.format(look=view), m_values, key=EXAMPLE, **options)
     if chosen is None:
@@ -152,7 +160,10 @@ def _offer(view: str, ask: str, m_values: Sequence[int], answer: Answer) -> None
 
 
 def _link(link: Link) -> None:
-    """Draw a link to another page, with the link's query and the default n, m, k and scheme."""
+    """Draw a link to another page, whose address has the settings of ``link``.
+
+    The other page's n, m, k and sampling scheme are the defaults, unless ``link`` sets them.
+    """
     shared = {key: str(state.DEFAULTS[key]) for key in _SHARED}
     page.link(link.page, link.label, ":material/arrow_outward:", {**shared, **link.query})
 
@@ -164,7 +175,11 @@ def _look(place: DeltaGenerator, number: int) -> str:
 
 @st.cache_resource(max_entries=120, show_spinner="Computing the picture")
 def _made(number: int, view: str, revealed: bool, dark: bool, present: bool) -> theme.Picture:
-    """Return the picture of a lesson, cached for all sessions."""
+    """Return the picture of lesson ``number``, cached for all sessions.
+
+    ``view`` is the metric or picture that the reader chose, ``revealed`` says whether the answer is
+    shown, and ``present`` whether the page is on a projector.
+    """
     if revealed:
         lessons.ahead(number).result()
     fig = lessons.course()[number - 1].picture(view, revealed, dark)

@@ -28,7 +28,10 @@ HELP = texts(Path(__file__).with_suffix(".txt"))
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the Correct page for lists of negatives; ``row`` is a container at the page's top."""
+    """Draw the Correct page for lists of negatives: an audit of how they were drawn.
+
+    ``row`` is a container at the page's top, and ``defaults`` holds the page's defaults.
+    """
     headline, picture = st.container(key="given_headline"), st.container(key="given_answer")
     page_defaults = {**defaults, "lists_source": SOURCES[0]}
     with row:
@@ -59,7 +62,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 
 def _effect(result: Audit) -> None:
-    """Draw an uploader of true ranks, and how the negatives change a metric of these ranks."""
+    """Draw an uploader of true ranks, and a metric of these ranks with the audited negatives."""
     label = "True ranks, if you have them: what do these negatives do to a metric?"
     last = uploaded_file(label, key="effect_file", help=HELP["effect_file"])
     if last is None:
@@ -74,7 +77,10 @@ def _effect(result: Audit) -> None:
 
 
 def _sentence(asked: tuple[Audit, Upload, str], report: Progress) -> str:
-    """Return a sentence: how the audited negatives change a metric of the ranks in a file."""
+    """Return a sentence: how does the way in which negatives were drawn change a metric?
+
+    ``asked`` holds the audit of the negatives, a file of true ranks, and the name of the metric.
+    """
     result, file, text = asked
 
     def make() -> str:
@@ -86,7 +92,10 @@ def _sentence(asked: tuple[Audit, Upload, str], report: Progress) -> str:
 
 
 def _files() -> list[Upload]:
-    """Draw two uploaders; return the file of negatives and, if given, the file of training data."""
+    """Draw two uploaders: for lists of negatives, and for training data, which are optional.
+
+    Return the uploaded files.
+    """
     label = "The training part, if you have it"
     place = st.container()
     last = uploaded_file(label, key="train_file", help=HELP["train_file"])

@@ -35,7 +35,7 @@ T = TypeVar("T")
 Made = pd.DataFrame | Callable[[], pd.DataFrame]
 Numbers = Sequence[tuple[str, str, str]]
 
-MOST_ROWS = 9  # largest number of table rows on a page, enough for three systems by three metrics
+MOST_ROWS = 9  # largest number of rows of a table on a page: three systems times three metrics
 # Download formats of a table: label, function that writes the table, file extension, MIME type.
 FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
     ("CSV", tables.as_csv, "csv", "text/csv"),
@@ -47,7 +47,7 @@ _OUTLINE = scripts.component("access.js")
 _COPY = scripts.component("copying.js")
 memory.keep_in(lambda: st.session_state)
 _PATIENCE, _PAUSE = 0.3, 0.05
-_OPEN = "_source_open"  # session key of the data for which the reader pressed "Change"
+_OPEN = "_source_open"  # session key: for which data the reader pressed the button "Change"
 
 
 def outline(*titles: str) -> None:
@@ -99,7 +99,7 @@ class Problem(ValueError):
 
 
 def tell(problem: Problem | None, place: DeltaGenerator) -> None:
-    """Draw the message and the buttons of a problem, if there is one, in ``place``."""
+    """Draw the message and the buttons of ``problem`` in the container ``place``; None: nothing."""
     if problem is not None:
         with place:
             problem.show()
@@ -147,9 +147,10 @@ def say(sentence: str, badge: str = "", *, dim: bool = False, about: str = "") -
 
 
 def require_agreed(what: Hashable, m: int, duration: str) -> None:
-    """If m is large, raise a Problem, whose button lets the reader allow the slow computation.
+    """If m, the number of negatives, is large, ask the reader to allow a slow computation.
 
-    ``what`` identifies the computation, and ``duration`` says how long it takes.
+    To ask, raise a Problem with a button. ``what`` identifies the computation, and ``duration``
+    says how long it takes.
     """
     agreed: set[Hashable] = st.session_state.setdefault("_agreed", set())
     if m > LIVE and what not in agreed:
@@ -262,8 +263,8 @@ def panels(fig: theme.Picture, count: int, **options: Any) -> None:
 def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
     """Draw the page's numbers, each with label, value and meaning.
 
-    Below each number is its value in ``before``, the numbers for pinned settings. ``dim`` makes the
-    numbers pale, for a result that is outdated.
+    Below each number is its value in ``before``, the numbers for settings that the reader pinned
+    for comparison. ``dim`` makes the numbers pale, for a result that is outdated.
     """
     with st.container(key="strip_dimmed" if dim else "strip", horizontal=True):
         for (label, value, about), was in zip_longest(numbers, [x for _, x, _ in before]):
@@ -271,7 +272,7 @@ def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
 
 
 def folded(what: Hashable, line: str) -> None:
-    """Draw one line about the chosen data, in place of the widgets that choose the data.
+    """Draw one line about the data, in place of the widgets with which the reader chooses data.
 
     These widgets are in the container "choice", which is drawn before the line and hidden by
     style.css. The button "Change" shows the container until other data are chosen. ``what``
@@ -300,10 +301,9 @@ def why(draw: Callable[[], None]) -> None:
 
 @st.fragment
 def tabs(names: Sequence[str], draws: Sequence[Callable[[T], None]], key: str, shown: T) -> None:
-    """Draw tabs. Call the function of the open tab, one of ``draws``, with ``shown``.
+    """Draw tabs. Call the function of the open tab, one of ``draws``, with the result ``shown``.
 
-    If the function raises a ValueError, for example because counts of instances are not whole
-    numbers, the tab shows the message.
+    If the function raises a ValueError, the tab shows its message.
     """
     places = st.tabs(names, key=key, bind="query-params")
     for place, draw in zip(places, draws, strict=True):
@@ -367,7 +367,8 @@ def whole_number(
 def note(page_defaults: Mapping[str, Any]) -> None:
     """Show what is wrong with the link that the reader followed, until a setting changes.
 
-    Call this function once the values of all controls of the page are known.
+    Call this function once the values of all controls of the page are known. ``page_defaults``
+    maps the page's own settings to their defaults.
     """
     for complaint in state.complaints((*state.DEFAULTS, *page_defaults)):
         st.warning(complaint, icon=":material/link_off:")
@@ -382,7 +383,7 @@ def copy_link(page_defaults: Mapping[str, Any]) -> None:
     about = "Sets every setting of this page to its default."
     options: dict[str, Any] = {"on_click": state.reset, "args": (defaults,), "key": "reset"}
     if st.button("Reset", help=about, type="tertiary", **options):
-        st.rerun()  # of the whole page, because other parts of it have settings too
+        st.rerun()  # reruns the whole page, because other parts of the page have settings too
 
 
 def code(text: str, key: str, height: int | None = None) -> None:
@@ -403,7 +404,7 @@ def open_page(target: str, query: Mapping[str, Any]) -> None:
 
 
 def script(target: str) -> str:
-    """Return the path of the script of a page."""
+    """Return the path of the script of a page of the dashboard, such as "lab"."""
     # Streamlit looks for relative paths beside app.py, where the package need not be.
     return str(Path(__file__).with_name("pages") / f"{target}.py")
 
@@ -420,6 +421,7 @@ def take(table: Made, name: str) -> None:
     """Draw the buttons that download a table as CSV, Markdown or LaTeX.
 
     ``table`` holds all rows with unrounded numbers, or is a function that makes such a table.
+    ``name`` is a part of the name of the downloaded file.
     """
 
     def render(write: Callable[[pd.DataFrame], str]) -> str:

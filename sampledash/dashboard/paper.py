@@ -40,7 +40,10 @@ DEFAULTS |= {"wild_k": next(iter(CUTOFFS)), "wild_by": next(iter(SORTED))}
 
 @once
 def tables() -> dict[int, pd.DataFrame]:
-    """Return the printed cells of Krichene & Rendle's Tables 1-4, by table, with our values."""
+    """Return Tables 1-4 of Krichene & Rendle by number: a row for each cell.
+
+    A row has the printed value and the value that we compute.
+    """
     with page.progress("Computing every cell of the tables") as report:
         return {t: match(t, example, step_of(report, t - 1, len(TABLES))) for t in TABLES}
 
@@ -60,10 +63,10 @@ def steck() -> pd.DataFrame:
 
 @once
 def missing() -> pd.DataFrame:
-    """Return Steck's TOPK and ATOP if some relevant items are observed more often than others.
+    """Return Steck's metrics TOPK and ATOP if some relevant items are observed more often.
 
     The best-ranked relevant item is observed ``times`` as often as the worst-ranked; ``times`` is a
-    column. If it is 1, ratings are missing at random, as Steck's theorem assumes.
+    column of the result. If it is 1, ratings are missing at random, as Steck's theorem assumes.
     """
     times = range(1, pictures.MOST_TIMES + 1)
     parts = [theorem(t, np.random.default_rng(2010)).assign(times=t) for t in times]
@@ -119,7 +122,10 @@ def _printed_twice(headline: DeltaGenerator) -> None:
 
 
 def _published(headline: DeltaGenerator) -> None:
-    """Draw published sampled metrics of two models, expected values, and estimates on all items."""
+    """Draw sampled metrics of two published models (He et al. 2017), and their expected values.
+
+    Also draw estimates of the metrics on all items.
+    """
     rows = wild.expectations()
     off = rows["off"].abs()
     with headline:
@@ -172,7 +178,7 @@ def _item(item: str, headline: DeltaGenerator) -> None:
 
 
 def _figure(item: str) -> None:
-    """Draw our version of a figure of the paper, with one legend of the systems for all panels."""
+    """Draw our version of a figure of Krichene & Rendle, with one legend for all its panels."""
     dark = page.is_dark()
     if item in ("Figure 2", "Figure 6"):
         sets = example(pictures.TOY if item == "Figure 2" else MOVIELENS)
@@ -197,9 +203,10 @@ def _panels(panels: Sequence[pictures.Panel]) -> None:
 
 
 def _missing() -> None:
-    """Draw a slider for how unevenly relevant items are observed, and the resulting TOPK and ATOP.
+    """Draw Steck's metrics TOPK and ATOP if some relevant items are observed more often.
 
-    Steck's theorem assumes that all relevant items are observed equally often.
+    A slider sets how much more often. Steck's theorem assumes that all relevant items are observed
+    with the same probability.
     """
     st.markdown(words.TEXTS["missing"])
     label = "The best-ranked relevant item is observed so many times as often as the worst"
@@ -212,7 +219,7 @@ def _missing() -> None:
 
 
 def _table(number: int) -> None:
-    """Draw a table of the paper with each cell's printed and computed value.
+    """Draw a table of Krichene & Rendle, with each cell's printed value and ours.
 
     For Tables 3 and 4, the reader chooses one metric at a time.
     """
@@ -235,7 +242,7 @@ def _table(number: int) -> None:
 
 
 def _trained() -> None:
-    """Draw Steck's Table 2 with the values that we compute, one row for each trained model."""
+    """Draw Table 2 of Steck (2010) with the values that we compute, a row per trained model."""
     rows = match_table_2(example)
     st.markdown(f"**{rows['matched'].sum()} of {len(rows)} cells match.**")
     printed = rows.assign(text=rows["printed"].map("{:.3f}".format), our_std=np.nan)
@@ -251,7 +258,10 @@ def _trained() -> None:
 
 
 def _findings(rows: pd.DataFrame, name: str) -> None:
-    """Draw statements of a paper, the values that we compute, and whether the statements hold."""
+    """Draw a table of statements of a paper, with the values that we compute: do they hold?
+
+    ``rows`` holds the statements, and ``name`` is the name of the downloaded table.
+    """
     rows = rows.reset_index(drop=True)
     lines = {
         "Where": rows["where"],

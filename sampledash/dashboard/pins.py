@@ -16,14 +16,14 @@ from sampledash.report.escape import escaped
 from sampledash.report.numbers import spell
 
 Q = TypeVar("Q")
-_BETWEEN, _DEFAULT = "|", "-"  # in the address: separator of pins, and a pin without changes
+_BETWEEN, _DEFAULT = "|", "-"  # in the address: separator of pins, and a pin of default settings
 _MOST = len(theme.PINNED)
 
 
 class Pin(NamedTuple):
-    """Settings that the reader has pinned (``question``), and their result (``answer``)."""
+    """Settings that the reader pinned for comparison (question), and their result (answer)."""
 
-    name: str  # such as "m = 50, k = 5": m, and other settings that differ from the current ones
+    name: str  # m (negatives) and settings other than the current ones, such as "m = 50, k = 5"
     question: Any
     answer: Any
 
@@ -37,11 +37,11 @@ def pins(
 ) -> tuple[list[Pin], Callable[[], None]]:
     """Return the pins, and a function that draws their buttons: one adds, the others remove a pin.
 
-    ``check`` returns the settings in one value, the *question*, and ``compute`` computes the result
-    of a question. ``about`` returns texts that describe a question, in addition to the settings
-    that all pages share. ``now`` is the current question, or None if the settings have never been
-    valid; then there are no pins. A pin is left out if its question equals ``now``, or if one of
-    these functions fails for the pin.
+    A pin is settings that the reader keeps for comparison. ``check`` returns the settings in one
+    value, the *question*, and ``compute`` computes the result of a question. ``about`` returns
+    texts that describe a question, in addition to the settings that all pages share. ``now`` is the
+    current question, or None if the settings have never been valid; then there are no pins. A pin
+    is left out if its settings are the current ones, or if one of these functions fails for it.
     """
     if now is None:
         return [], lambda: None
@@ -61,7 +61,7 @@ def pins(
     def described(question: Q) -> list[str]:
         parts, shared = about(question), state.setting()
         if any("@" in part for part in parts):
-            shared.pop("k")  # the name of a metric, such as Recall@10, holds k already
+            shared.pop("k")  # the name of a metric, such as Recall@10, already shows the cutoff k
         return parts + [x if key == "scheme" else f"{key} = {x}" for key, x in shared.items()]
 
     read, problem = list[tuple[list[str], Q | None, Any]](), ""
@@ -100,6 +100,6 @@ def pins(
 
 
 def note(pins: Sequence[Pin]) -> None:
-    """Write with which pinned settings the numbers on the page are compared."""
+    """Write with which pinned settings, the latest ones, the page compares its numbers."""
     if pins:
         st.caption(escaped(f"Below the numbers: {pins[-1].name}, the latest pin."))

@@ -1,6 +1,6 @@
-"""The choice of a page's rank sets, and the options with which they are read.
+"""The choice of the true ranks that a page shows, and the options with which they are read.
 
-For each upload or text, the session holds a dictionary of options of
+For each uploaded file or pasted text, the session holds a dictionary of options of
 :func:`sampledash.read_rank_sets`. The buttons of an error message and the preview change these
 options. While a file cannot be read, the page shows the last valid ranks.
 """
@@ -38,11 +38,11 @@ SOURCES = {EXAMPLES[name].title: name for name in BUNDLED}
 OFFER = (*[SERVED] * bool(RESULTS), *SOURCES, UPLOAD, PASTE)
 DEFAULTS: dict[str, Any] = {"source": OFFER[0], "ranks": "", "result": next(iter(RESULTS), "")}
 OFFERED: state.Offered = {"source": (OFFER, OFFER[0])}
-NOT_KNOWN = "not known yet"  # text shown for n until the page has ranks
-TYPED_IN_LINK = 200  # largest number of typed ranks that a link carries
+NOT_KNOWN = "not known yet"  # text shown for n (number of candidates) until the page has ranks
+TYPED_IN_LINK = 200  # a link carries the ranks that the reader typed if they are at most this many
 PLACEHOLDER = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
 _WRITTEN = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
-# File in the templates folder -> its description.
+# Template of a file of ranks, in the templates folder -> its description.
 TEMPLATES: dict[str, str] = _WRITTEN["templates"]
 # Option of ``read_rank_sets`` -> its label in the preview, and the labels of its values.
 WAYS = {option: (label, dict(values)) for option, (label, values) in _WRITTEN["ways"].items()}
@@ -57,7 +57,7 @@ def choose() -> tuple[Source | None, page.Problem | None]:
 
     In case of a problem, the last valid ranks are returned, or None if there are none yet.
     """
-    # Copy the ranks of a link into the session, because carry() may remove them from the address.
+    # Copy the ranks that a link holds into the session: carry() may remove them from the address.
     st.session_state.setdefault("_pasted", st.query_params.get("ranks", ""))
     st.session_state[_UNSURE] = False
     with st.container(key="choice"):
@@ -153,7 +153,11 @@ def _pasted() -> Source:
 def _source(
     ident: str, parse: Callable[[], Opened], name: str, function: str, argument: str
 ) -> Source:
-    """Return ranks, and the Python call that reads them; raise a Problem for a single system."""
+    """Return ranks, and the Python call that reads them; raise a Problem for a single system.
+
+    ``ident`` identifies the content, and ``parse`` parses it. ``function`` and ``argument`` are
+    those of the Python call.
+    """
     hows: dict[str, dict[str, Any]] = st.session_state.setdefault(_HOW, {})
     options = hows.setdefault(ident, {})
     opened: Opened = once(_OPENED, ident, parse, escaped(f"Reading {name}"))
@@ -170,8 +174,8 @@ def _source(
 def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
     """Read ranks with these ``options``; raise a Problem if this fails. The result is cached.
 
-    Also draw a preview of the ranks and, if the data lack n, a field for n. What the reader changes
-    in the preview or in the field is stored in ``options``.
+    Also draw a preview of the ranks and, if the data lack the number of candidates n, a field for
+    n. What the reader changes in the preview or in the field is stored in ``options``.
     """
     if options.get("ask_n"):
         options["n"] = ask_n(ident)
@@ -193,7 +197,7 @@ def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
 
 
 def ask_n(ident: str) -> int | None:
-    """Draw a field for n, which the data lack; return n, or None until the reader gives n."""
+    """Draw a field for n, the number of candidates, which the data lack; return n, or None."""
     label, key = "n, candidates of every instance", f"n_of_{ident}"
     options: dict[str, Any] = {"placeholder": "for example 10000", "persist_state": "session"}
     n: int | None = st.number_input(label, 2, None, None, 1, key=key, help=TEXTS["n"], **options)
@@ -251,7 +255,7 @@ def file_lines(facts: Facts) -> list[str]:
 
 
 def _way(ident: str, options: dict[str, Any], key: str) -> None:
-    """Draw the choice of a value for ``key``, an option of ``read_rank_sets``."""
+    """Draw the choice of a value for the option ``key`` of ``read_rank_sets``; store it."""
     (label, titles), widget = WAYS[key], f"{key}_{ident}"
     st.session_state[widget] = titles.get(options.get(key), next(iter(titles.values())))
 
@@ -298,7 +302,11 @@ def _systems(ident: str, opened: Opened, options: dict[str, Any]) -> None:
 
 
 def table_of(names: Mapping[str, int], systems: Mapping[str, str] | None) -> pd.DataFrame:
-    """Return a table with a row per system: whether it is used, its name, its number of ranks."""
+    """Return a table with a row per system: whether it is used, its name, its number of ranks.
+
+    ``names`` maps names of systems to numbers of ranks, ``systems`` those that are used to new
+    names; if None, all are used.
+    """
     used = [systems is None or name in systems for name in names]
     called = [(systems or {}).get(name, name) for name in names]
     return pd.DataFrame({_USE: used, _NAME: called, _RANKS: list(names.values())})
@@ -311,7 +319,7 @@ def chosen_of(
     used, called = table[_USE].tolist(), table[_NAME].tolist()
     for row, changes in edits.items():
         used[row] = bool(changes.get(_USE, used[row]))
-        # An empty cell stands for the name in the data.
+        # If the reader empties the cell of a name, the system keeps its name in the data.
         called[row] = str(changes.get(_NAME, called[row]) or "").strip() or names[row]
     if all(used) and called == names:
         return None

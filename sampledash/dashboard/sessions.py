@@ -39,7 +39,7 @@ def send_at_once() -> None:
 
 
 def watch() -> None:
-    """Register the session, so that ``_look`` ends it once its browser is gone."""
+    """Register the reader's session, so that ``_look`` ends it once the browser is gone."""
     send_at_once()
     if context := get_script_run_ctx():
         _connected(context.session_id)

@@ -18,14 +18,17 @@ from sampledash.report.templates import Sentences
 
 LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1500, 2000)
 say = Sentences(Path(__file__).with_suffix(".jinja"))
-# A row for each kind of data that a reader may have: page for the data, query of the page's
-# address, name of the data, icon, question that the page answers.
+# A row for each kind of data that a reader may have. Columns: page for the data, query of the
+# page's address, name of the data, icon, question that the page answers.
 HAVE = pd.read_csv(Path(__file__).with_suffix(".csv"), keep_default_na=False).to_numpy().tolist()
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def made(dark: bool) -> tuple[str, str, go.Figure, str]:
-    """Return headline, caption, slope chart and its alternative text, cached for all sessions."""
+    """Return headline, caption, slope chart, and text for screen readers; cached for all sessions.
+
+    The chart leads from exact to sampled metrics of the bundled recommenders.
+    """
     sets, systems, means, _, settled = data = movielens()
     exact, ms = np.array(means), data.visited(*LADDER, M, settled[-1] - 1)
     over_m = sd.curve(METRIC, sets, ms, scheme=WITHOUT).to_numpy()
@@ -40,7 +43,7 @@ def made(dark: bool) -> tuple[str, str, go.Figure, str]:
 
 
 def show() -> None:
-    """Draw the page."""
+    """Draw the Start page."""
     headline, about, fig, alt = made(page.is_dark())
     with st.container(key="start"):
         st.markdown(f"### {headline}")

@@ -28,7 +28,7 @@ from sampledash.report import numbers as text
 from sampledash.report.templates import Sentences
 from sampledash.sampling import Sampling
 
-VERSION = "2"  # of links; links of version 1 call another scheme "popularity" (see explore.py)
+VERSION = "2"  # version of links: 1 calls another sampling scheme "popularity" (see explore.py)
 say = Sentences(Path(__file__).with_suffix(".jinja"))
 
 # Settings that all pages share. Each key is the key of a widget and of its value in the address.
@@ -44,12 +44,15 @@ DEFAULTS: dict[str, Any] = {
     "metrics": ["Recall@k", "NDCG", "AP"],
 }
 
-# Key of a setting -> its options and its default.
+# Key of a setting in the page's address -> the options to choose from, and the default.
 Offered = Mapping[str, tuple[Collection[str], Any]]
 
 
 def offer(options: Mapping[str, Collection[str]], defaults: Mapping[str, Any]) -> Offered:
-    """Return options and default of each setting; if ``defaults`` lacks it, the first option."""
+    """Return the options and the default of each setting.
+
+    If ``defaults`` has no entry for a setting, its first option is the default.
+    """
     return {key: (names, defaults.get(key, next(iter(names)))) for key, names in options.items()}
 
 
@@ -57,18 +60,22 @@ def offer(options: Mapping[str, Collection[str]], defaults: Mapping[str, Any]) -
 _NUMBERS = {key: int if x.kind == "count" else float for key, x in choices.NUMBERS.items()}
 _WHOLE = "draws", "draws_seed", "draw_seed", "lab_seed", "seed", "table_instances", "times"
 _NUMBERS |= {"least_rating": float, **dict.fromkeys(_WHOLE, int)}
-# Key of a switch -> its values in the address, and its default.
+# Key of a setting that is on or off -> its values in the page's address, and its default.
 _SWITCHES = dict.fromkeys(("present", "turn", "why"), (("true", "false", "True", "False"), False))
-# The pinned settings whose result is computed now; :func:`value` returns these settings meanwhile.
+# Settings that the reader pinned for comparison, while their result is computed. Meanwhile,
+# :func:`value` returns these settings.
 _PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
-PIN = "pin"  # key of the pinned settings in the address; see pins.py
+PIN = "pin"  # key of the settings in the address that the reader pinned for comparison: pins.py
 ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that all pages share. Their numbers are checked only by :meth:`sampling`."""
+    """The settings that all pages share, as the reader set them.
+
+    Only :meth:`sampling` checks whether the numbers are valid.
+    """
 
     n: int
     m: int
@@ -76,7 +83,9 @@ class Settings:
     gamma: float
     scheme: schemes.Scheme
     odds: float
-    zipf: float | None  # Zipf exponent of the items' popularity; None if the reader sets ``odds``
+    # Exponent of a Zipf distribution of the items' popularity. None if the reader sets ``odds``,
+    # the weight of an item above the relevant item, divided by that of an item below.
+    zipf: float | None
     bestsellers: float
     chips: tuple[str, ...]
 
@@ -90,21 +99,24 @@ class Settings:
         return tuple(choices.chip_metric(chip, self.k, self.n) for chip in self.chips)
 
     def at(self, key: str, number: float) -> Settings:
-        """Return these settings with another value of the number ``key``, such as n, m or k."""
+        """Return these settings with another value of the setting ``key``, such as "n"."""
         changed: dict[str, Any] = {key: number}
         return replace(self, **changed)
 
     def drawn(self) -> Drawing:
         """Return how negatives are drawn.
 
-        If items differ in popularity, this is a Catalogue, otherwise a Sampling.
+        The result is a Catalogue if items differ in popularity, otherwise a Sampling.
         """
         if self.design.uniform or self.zipf is None:
             return self.sampling()
         return Catalogue(self.n, self.m, self.scheme, self.zipf, self.bestsellers)
 
     def sampling(self) -> Sampling:
-        """Return the sampling of these settings; raise a ValueError if a setting is invalid."""
+        """Return how negatives are drawn by these settings; raise a ValueError if one is invalid.
+
+        A sampling holds the numbers of candidates and negatives, and the sampling scheme.
+        """
         return Sampling(self.n, self.m, self.scheme, self.design.odds(self.odds))
 
 
@@ -131,7 +143,7 @@ def current() -> Settings:
 
 
 def lock(n: int | None) -> None:
-    """Fix n to the number of candidates in the page's data; if None, the reader sets n."""
+    """Fix the setting n to the number of candidates in the data; if None, the reader sets n."""
     st.session_state[_LOCK] = n
 
 
@@ -144,15 +156,19 @@ def reset(values: Mapping[str, Any] = DEFAULTS) -> None:
 def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
     """Return the query of a link to the page with its settings, such as ``?v=2&n=500``.
 
-    Settings that have their default are left out. The query includes values in the address that no
-    widget has read yet.
+    Settings that have their default are left out. The query includes values in the page's address
+    that no widget has read yet. ``page_defaults`` maps the page's own settings to their defaults.
     """
     pin = [(PIN, st.query_params[PIN])] if PIN in st.query_params else []
     return "?" + urlencode([("v", VERSION), *changed(page_defaults or {}), *pin])
 
 
 def changed(page_defaults: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return key and text of each setting that is not the default; a list gives several pairs."""
+    """Return pairs (key, text), one for each setting that is not the default.
+
+    If a setting is a list, each of its entries gives a pair. ``page_defaults`` maps the page's own
+    settings to their defaults.
+    """
     pairs: list[tuple[str, str]] = []
     for key, default in {**DEFAULTS, **page_defaults}.items():
         now = st.session_state.get(key, st.query_params.get_all(key) or default)
@@ -189,7 +205,11 @@ def pinned(text: str, page_defaults: Mapping[str, Any]) -> Iterator[None]:
 
 
 def setting() -> dict[str, str]:
-    """Return n (unless the data decide n), m, k, and other shared settings that are not default."""
+    """Return the settings that all pages share, as text, for captions and names of files.
+
+    These are n (candidates; left out if the data give n), m (negatives), k (cutoff), and all other
+    settings that are not the default.
+    """
     given = {"n"} if st.session_state.get(_LOCK) is not None else set()
     now = {key: value(key) for key in DEFAULTS if key not in {"metrics", *given}}
     always = ("n", "m", "k")
@@ -268,7 +288,7 @@ def stamp(offered: Offered | None = None) -> None:
 
 
 def give_way() -> None:
-    """Restart the run of the page if a change of settings is waiting.
+    """Restart the run of the page's script if a change of settings is waiting.
 
     Long computations call this function. Without it, Streamlit would finish the run before it
     handles a change in a part of the page that reruns alone (a fragment).
@@ -309,7 +329,7 @@ def link_complaints(
 
 
 def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the keys in the address whose value should be a number, but is not a number."""
+    """Return the keys of the address ``params`` whose value should be a number, but is none."""
 
     def reads(raw: str, kind: type) -> bool:
         number = float(raw) if checks.is_numeral(raw) else float("inf")

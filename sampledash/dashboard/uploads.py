@@ -75,7 +75,8 @@ def upload(
     files = st.file_uploader(label, accept_multiple_files=True, key=key, help=help)
     templates()
     last = uploaded(files, f"_{key}")
-    # This key stays in the address after the session has ended. It shows that files were uploaded.
+    # The key ``given`` stays in the address after the session has ended, and shows that files were
+    # uploaded.
     given = f"{key}_given"
     if last is None:
         gone = LOST if lost(key) else GONE if given in st.query_params else ""
@@ -93,7 +94,7 @@ def template(label: str, name: str, saved: str, mime: str) -> None:
 
 
 def lost(widget: str) -> bool:
-    """Whether an uploader lists files in the browser that the server no longer has."""
+    """Whether an uploader, the ``widget``, lists files that the server no longer has."""
     listed = st.session_state.get(widget)
     files = listed if isinstance(listed, list) else [listed]
     return any(isinstance(file, DeletedFile) for file in files)
@@ -103,8 +104,8 @@ def pasted(label: str, *, key: str, address: str, **field: Any) -> str:
     """Draw a text field and return its text.
 
     At first, the field contains the text typed earlier in this session. If there is none, it
-    contains the text in the page's address.
-    ``key`` is the key of the widget, and ``address`` is the key of the text in the address.
+    contains the text in the page's address. ``key`` is the key of the widget, and ``address`` is
+    the key of the text in the address.
     """
     if key not in st.session_state:
         typed_before = st.session_state.get(f"_{key}")

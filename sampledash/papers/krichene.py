@@ -1,8 +1,9 @@
 """The printed results of Krichene & Rendle, compared with what the package computes.
 
-The cells of Tables 1-4 are compared with exactly computed values, not with a simulation: the mean,
-the standard deviation and the probability of the right order follow from the distributions of the
-sampled ranks. The printed numbers have the sampling error of 1,000 or 100 runs.
+The numbers in Tables 1-4 are compared with exactly computed values, not with a simulation: mean and
+standard deviation of a metric, and the probability that a run orders two systems rightly, follow
+from the distributions of the sampled ranks. The printed numbers have the sampling error of 1,000 or
+100 runs.
 
 References
 ----------
@@ -38,33 +39,34 @@ Load = Callable[[str], Sequence[RankSet]]
 
 _HERE = Path(__file__).parent
 METRICS_34 = ("Recall@10", "NDCG@10", "AP", "AUC")
-#: Names of the columns of Tables 3 and 4 of the paper; Table 3 also has a column "exact".
+#: Columns of Tables 3 and 4 of Krichene & Rendle; Table 3 also has a column "exact".
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 1", "BV 0.1", "BV 0.01", "BV 0.001")
-#: Name of the bundled ranks of the recommenders X, Y and Z. Ties are not broken, because the paper
-#: orders tied items at random in every run.
+#: Name of the bundled ranks of the recommenders X, Y and Z. Items with the same score stay tied,
+#: because Krichene & Rendle order them at random in every run.
 MOVIELENS = "movielens-xyz-ties"
-#: The sampling scheme that the equations of the paper assume.
+#: The sampling scheme that the equations of Krichene & Rendle assume.
 WITH: Scheme = "with-replacement"
 _WITHOUT: Scheme = "without-replacement"
-_N = 10_000  # number of candidates in Figures 1, 3 and 4 of the paper
+_N = 10_000  # number of candidates in Figures 1, 3 and 4 of Krichene & Rendle
 _TOP_HEAVY = ["Recall@10", "NDCG@10", "AP"]
-_DRAWN = 99  # number of sampled negatives in section 4.2 of the paper
-_CLOSE = 0.005  # in Figure 2 of the paper, curves that differ by less look equal
+_DRAWN = 99  # number of sampled negatives in section 4.2 of Krichene & Rendle
+_CLOSE = 0.005  # curves that differ by less look the same in Figure 2 of Krichene & Rendle
 
-#: A printed number matches the computed number if they differ by at most the rounding error plus
-#: this many standard errors.
+#: The number printed in a paper matches ours if they differ by at most the rounding error plus this
+#: many standard errors.
 ERRORS = 2.0
 
-#: Maps a pattern of names of cells, such as "Table 3, AP, X, BV 0.1", to the reason why our numbers
-#: do not match these cells. The first pattern that fits is used.
+#: Maps a pattern of names of table cells, such as "Table 3, AP, X, BV 0.1", to the reason why our
+#: numbers do not match the numbers in these cells. The first pattern that fits is used.
 REASONS: dict[str, str] = dict(pd.read_csv(_HERE / "reasons.csv").to_numpy().tolist())
 
 
 class Reproduction(NamedTuple):
-    """The settings that reproduce a table of the paper, and the number of its printed decimals.
+    """The settings that reproduce a table of Krichene & Rendle, and how many decimals it prints.
 
     Each of the ``runs`` draws ``m`` negatives per instance by the ``scheme``. Corrections are
-    fitted for sampling with replacement and for the mean n of the rank sets in ``example``.
+    fitted for sampling with replacement, and for the mean number of candidates of the rank sets in
+    ``example``.
     """
 
     example: str
@@ -83,12 +85,12 @@ SETTINGS = {
 
 
 def cells(table: int) -> pd.DataFrame:
-    """Return the cells of a table of the paper in the printed order, one row for each cell.
+    """Return the cells of one of Tables 1-4 of Krichene & Rendle, one row for each cell.
 
     Columns: ``cell``, a name such as ``"Table 3, AP, X, BV 0.1"``; ``metric``; ``row``, a system
-    ``"X"`` or a pair ``"XY"``; ``column``, ``"exact"`` or a correction; ``text``, the printed text;
-    ``printed`` and ``printed_std``, the number in the text and its standard deviation (NaN if none
-    is printed).
+    ``"X"`` or a pair of systems ``"XY"``; ``column``, ``"exact"`` or a correction; ``text``, the
+    printed text; ``printed`` and ``printed_std``, the number in the text and its standard deviation
+    (NaN if none is printed).
     """
     if table not in SETTINGS:
         raise ValueError(f"table must be 1, 2, 3 or 4, got {table!r}")
@@ -103,7 +105,7 @@ def cells(table: int) -> pd.DataFrame:
 
 
 def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFrame:
-    """Compute every cell of a table exactly and compare it with the printed number.
+    """Compute every cell of a table of Krichene & Rendle exactly; compare with the printed number.
 
     ``load`` returns the bundled rank sets by name: :func:`sampledash.example`. The result has the
     columns of :func:`cells`, and further columns: ``ours`` and ``our_std``, the computed value and
@@ -113,7 +115,7 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
 
     The allowed difference is the rounding error plus two standard errors of the mean over runs. In
     Table 4, the standard error is that of the number of runs in the right order. For exact metrics,
-    it is the error due to one random order of ties.
+    it is the error due to one random order of tied items.
     """
     frame, setting = cells(table), SETTINGS[table]
     sets, m, runs = load(setting.example), setting.m, setting.runs
@@ -132,7 +134,7 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
         else:
             at = [systems.index(x) for x in cell["row"]], [names.index(x) for x in cell["metric"]]
             if column == "exact":
-                # With m = ``beyond``, all negatives are drawn: the sampled metric is then the exact
+                # With ``beyond`` negatives, all are drawn: the sampled metric is then the exact
                 # metric, and only the order of tied items is random.
                 beyond, error = max(ranks.max_negatives for ranks in sets) + 1, np.zeros(len(cell))
                 if any(ranks.has_ties for ranks in sets):
@@ -143,8 +145,8 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
                 ours, std = scale * means[at], scale * np.sqrt(variances)[at]
                 error = cell["printed_std"].to_numpy() / np.sqrt(runs)
         difference, allowed = ours - cell["printed"], half + ERRORS * error + 1e-9
-        # The printed standard deviation has a sampling error too: for nearly normal means, its
-        # standard error is std / sqrt(2 (runs - 1)).
+        # The printed standard deviation over runs has a sampling error too. Its standard error is
+        # std / sqrt(2 (runs - 1)), if the mean metrics of the runs are nearly normal.
         spread = half + ERRORS * std / np.sqrt(2 * (runs - 1))
         matched = (difference.abs() <= allowed) & ~((std - cell["printed_std"]).abs() > spread)
         held = {"difference": difference, "allowed": allowed, "matched": matched}
@@ -160,7 +162,8 @@ def _reason(cell: str) -> str:
 
 
 #: Results of checks of a paper's statements, by name. A result is a pair (our number, whether the
-#: statement holds), or a number or text that replaces ``$name`` in the file of the statements.
+#: statement holds). Or it is a number or text that replaces ``$name`` in the text file with the
+#: statements.
 Values = Mapping[str, Any]
 
 
@@ -184,9 +187,9 @@ def statements(paper: str, values: Values) -> pd.DataFrame:
 
 
 def check_text(load: Load, tables: Mapping[int, pd.DataFrame], report: Progress) -> pd.DataFrame:
-    """Return a table of statements of the paper, with our numbers and whether the statements hold.
+    """Return a table of statements of Krichene & Rendle, with our numbers: do they hold?
 
-    The statements are about the figures, the toy example and the experiment. ``load`` returns the
+    The statements are about the paper's figures, toy example and experiment. ``load`` returns the
     bundled rank sets by name: :func:`sampledash.example`. ``tables`` holds the results of
     :func:`match` for Tables 3 and 4.
     """
@@ -205,7 +208,7 @@ def _most(values: Floats) -> float:
 
 
 def _metrics() -> Values:
-    """Check the paper's statements in section 3.1 and about Figure 1."""
+    """Check statements of Krichene & Rendle: section 3.1 and Figure 1, on exact metrics."""
     ap, ndcg, auc, recall = map(parse_metric, ("AP", "NDCG", "AUC", "Recall@10"))
     first, step = (float(np.ptp(auc([r, r + 1], _N))) for r in (1, 100))
     ranks = np.arange(1, 101)
@@ -222,13 +225,16 @@ def _metrics() -> Values:
 
 
 def _sampled() -> Values:
-    """Check the paper's statements about Figure 3, at ranks 1..1,000 as in its enlarged plots."""
+    """Check statements of Krichene & Rendle about Figure 3, expected sampled metrics over the rank.
+
+    The ranks are 1..1,000, as in the enlarged plots of the figure.
+    """
     ranks, auc = np.arange(1, 1001), parse_metric("AUC")
     bias = []
     for m in (1, 10, 100, 1000):
         seen = auc(np.arange(1, m + 2), m + 1)
-        # Sum over the sampled ranks, because the closed form of the expected AUC presupposes what
-        # is tested: that AUC has no bias.
+        # Compute the expected AUC as a sum over the sampled ranks. Its closed form presupposes what
+        # is tested here: that AUC has no bias.
         for scheme in (WITH, _WITHOUT):
             bias.append(_most(Sampling(_N, m, scheme).pmf(ranks) @ seen - auc(ranks, _N)))
     recall = expected("Recall@10", ranks, Sampling(_N, 1000, WITH))
@@ -240,16 +246,20 @@ def _sampled() -> Values:
 
 
 def _largest_bias(m: int) -> float:
-    """Return the largest difference between expected sampled AP and exact AP at ranks 1..1,000."""
+    """Return the largest difference between expected sampled AP, for m, and exact AP.
+
+    It is the largest over the true ranks 1..1,000. m is the number of negatives.
+    """
     ranks = np.arange(1, 1001)
     return _most(expected("AP", ranks, Sampling(_N, m, WITH)) - parse_metric("AP")(ranks, _N))
 
 
 def _one_negative() -> Values:
-    """Check the paper's statements in section 4.4.4 about sampling one negative, m = 1."""
+    """Check statements of Krichene & Rendle, section 4.4.4, about a single sampled negative."""
     ranks, sampling = np.arange(1, _N + 1), Sampling(_N, 1, WITH)
     lines = [expected(name, ranks, sampling) for name in ("AP", "NDCG", "AUC", "Recall@1")]
-    # Expected sampled AP and NDCG, minus the straight line through their values at ranks 1 and n.
+    # Expected sampled AP and NDCG, minus the straight line through their values at the first and at
+    # the last rank.
     left = [y - np.linspace(y[0], y[-1], len(y)) for y in lines[:2]]
     return {
         "bend": (x := max(_most(np.diff(y, 2)) for y in lines), x < 1e-12),
@@ -259,7 +269,10 @@ def _one_negative() -> Values:
 
 
 def _corrections() -> Values:
-    """Check the paper's statements in sections 5.1 to 5.4, for AP, n = 10,000 and m = 100."""
+    """Check statements of Krichene & Rendle, sections 5.1 to 5.4, on corrections.
+
+    They are checked for AP with 10,000 candidates and 100 negatives.
+    """
     sampling, ranks = Sampling(_N, 100, WITH), np.arange(1, _N + 1)
     gammas = 1.0, 0.1, 0.01, 0.001
     fits = {gamma: correction("BV", gamma=gamma).fit("AP", sampling) for gamma in gammas}
@@ -290,14 +303,18 @@ def _corrections() -> Values:
 
 
 def _turns(values: Floats) -> int:
-    """Return how often a sequence of values changes between decreasing and increasing."""
+    """Return how often a sequence of values changes between falling and rising."""
     steps = np.diff(values)
     steps = steps[np.abs(steps) > 1e-12]
     return int(np.sum(steps[1:] * steps[:-1] < 0))
 
 
 def _sizes() -> Values:
-    """Check section 5.5 of the paper: how bias depends on m and n, without and with correction."""
+    """Check statements of Krichene & Rendle, section 5.5: how does bias depend on m and n?
+
+    m is the number of negatives, n that of candidates. The bias is that with and without
+    correction.
+    """
     by_m = [_least_bias(1000, m) for m in (2, 4, 8, 16)]
     by_n = [_least_bias(n, 8) for n in (250, 500, 1000, 2000)]
     raw = [_largest_bias(m) for m in (10, 100, 1000)]
@@ -309,9 +326,9 @@ def _sizes() -> Values:
 
 
 def _least_bias(n: int, m: int) -> float:
-    """Return the least mean squared bias that corrected AP can have, divided by mean AP² (eq. 21).
+    """Return the least mean squared bias that corrected AP can have, divided by mean AP².
 
-    Both means are over the ranks 1..n.
+    Both means are over the true ranks 1..n. See eq. 21 of Krichene & Rendle.
     """
     exact = parse_metric("AP")(np.arange(1, n + 1), n)
     bias, _ = correction("least-squares").fit("AP", Sampling(n, m, WITH)).risk()
@@ -319,7 +336,7 @@ def _least_bias(n: int, m: int) -> float:
 
 
 def _toy(abc: Sequence[RankSet]) -> Values:
-    """Check the paper's statements in section 4.2 and Figure 2, about recommenders A, B and C."""
+    """Check statements of Krichene & Rendle, section 4.2 and Figure 2, on recommenders A, B, C."""
     names, protocol = ("AUC", "AP", "NDCG", "Recall@10"), Protocol.of({"scheme": WITH})
     metrics, (auc, ap, ndcg, recall) = [parse_metric(name) for name in names], range(4)
     exact = exact_means(metrics, abc, protocol)
@@ -332,7 +349,8 @@ def _toy(abc: Sequence[RankSet]) -> Values:
     unmoved = sum(order(sampled[:, x]) == order(exact[:, x]) for x in (ap, ndcg, recall))
     orders, ndcg_orders = ([order(row) for row in means[:, :, x]] for x in (ap, ndcg))
     lines = means[:, :, recall]
-    # An order is right if C is first and A and B, whose exact Recall is equal, look equal.
+    # An order by Recall@10 is right if recommender C is first, and if A and B, whose exact values
+    # are the same, look the same in Figure 2.
     apart = np.abs(lines[:, 0] - lines[:, 1]) >= _CLOSE
     wrong = (lines[:, 2] <= lines[:, :2].max(axis=1)) | apart
     same = {order(means[0, :, x]) for x in (auc, ap, ndcg)}
@@ -362,11 +380,11 @@ def _by_column(table: pd.DataFrame, what: str = "ours") -> pd.DataFrame:
 
 
 def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
-    """Check the paper's statements in section 6.1 and about Figure 5."""
+    """Check statements of Krichene & Rendle, section 6.1 and Figure 5, on true ranks."""
     x, z = by["X"], by["Z"]
-    # Count the users whose relevant item is at the end of the list of Z. ``worst``: in the last 1 %
-    # if the item is last among tied items. ``drawn``: expected number in the last 10 % if ties are
-    # in random order.
+    # Count the users whose relevant item is at the end of the list that recommender Z ranks.
+    # ``worst`` counts the last 1 % of the list, if the item is the last of the items tied with it.
+    # ``drawn`` is the expected number in the last 10 %, if tied items are in random order.
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]
@@ -388,7 +406,7 @@ def _best_first(means: pd.Series[float]) -> str:
 
 
 def _experiment(table: pd.DataFrame) -> Values:
-    """Check the paper's statements in section 6.2, and in section 6.3 up to Figure 6."""
+    """Check statements of Krichene & Rendle, section 6.2, and section 6.3 up to Figure 6."""
     ours, printed = _by_column(table), _by_column(table, "printed")
     exact, raw, fitted = ours["exact"], ours["uncorrected"], list(CORRECTIONS[1:])
     orders = ours.groupby("metric").agg(_best_first)

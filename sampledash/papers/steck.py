@@ -30,31 +30,32 @@ from sampledash.schemes import Scheme
 from sampledash.types import Floats
 
 WITHOUT: Scheme = "without-replacement"
-#: Table 3 of Steck (2010), on Netflix, from 1,000 sampled items: TOPK in percent, the share of the
-#: relevant items in the best 0 % (first rank), 0.2 % and 2 % of all items. It is not recomputed,
-#: because that needs ratings and trained models.
+#: Table 3 of Steck (2010), on Netflix, from 1,000 sampled items. The numbers are TOPK in percent:
+#: the share of relevant items in the best 0 % (first rank), 0.2 % and 2 % of all items. They are
+#: not recomputed, because that needs ratings and trained models.
 TABLE_3 = {"integrated model": (6.7, 15.7, 43.0), "AllRank-Regression": (9.3, 23.3, 64.8)}
 
 
 #: Table 2 of Steck (2010), on MovieLens 1M. Columns: training objective, name and description of
-#: our recommender, ATOP on the validation half and on the test half of the held-out ratings.
+#: our recommender, and the printed ATOP on the two halves (validation, test) of held-out ratings.
 TABLE_2 = pd.read_csv(Path(__file__).with_suffix(".csv"))
 
-#: Allowed difference between printed and computed ATOP: the rounding error (0.0005) plus twice the
-#: standard deviation of ATOP (at most 0.005).
+#: Allowed difference between ATOP as printed in Table 2 of Steck (2010) and as we compute it: the
+#: rounding error (0.0005) plus twice the standard deviation of ATOP (at most 0.005).
 ALLOWED = 0.0005 + 2 * 0.005
 
 
 def match_table_2(load: Load) -> pd.DataFrame:
-    """Compare the printed ATOP on the test ratings with the ATOP of the bundled ranks.
+    """Compare the metric ATOP in Steck's Table 2, on test ratings, with that of the bundled ranks.
 
     ``load`` returns the bundled rank sets by name: :func:`sampledash.example`.
 
     Returns
     -------
-    A row for each recommender: ``objective``; ``recommender``, as text; the paper's ``validation``
-    and ``printed`` (test) ATOP; our ATOP, ``ours``; and ``matched``, whether the difference from
-    ``printed`` is at most :data:`ALLOWED`.
+    A row for each recommender: its training ``objective``; ``recommender``, its description; ATOP
+    in Steck's table on the ``validation`` half and on the test half (``printed``); our ATOP on the
+    test half, ``ours``; and ``matched``, whether ``ours`` differs from ``printed`` by at most
+    :data:`ALLOWED`.
     """
     sets = {ranks.system: ranks for ranks in load("movielens-steck")}
     table = TABLE_2.rename(columns={"test": "printed"})
@@ -72,7 +73,7 @@ def observed_means(
     NaN where no item was observed, because the user is then not in the test set.
 
     Whether irrelevant items are observed does not matter, because items are ranked among all items.
-    The paper's second assumption, about irrelevant items, is therefore not needed.
+    Steck's second assumption, about irrelevant items, is therefore not needed.
     """
     seen = (rng.random((repeats, values.shape[1])) < np.asarray(chance)).astype(np.float64)
     number = seen.sum(axis=1, keepdims=True)
@@ -90,8 +91,9 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
 
     Returns
     -------
-    A row for TOPK and for ATOP: ``measure``; its ``complete`` mean over all relevant items; its
-    ``observed`` mean over the repetitions; ``off``, the difference in standard errors.
+    A row for each of the metrics TOPK and ATOP: ``measure``, its name; ``complete``, its mean over
+    all relevant items; ``observed``, its mean over the observed items, averaged over the
+    repetitions; ``off``, the difference of both in standard errors.
     """
     ranks, measures = [1 + i + i**2 for i in range(20)], ["TOPK@0.05", "ATOP"]
     worst = 2 / 3 / (1 + times)
@@ -104,20 +106,24 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
 
 
 def check_steck(load: Load) -> pd.DataFrame:
-    """Check statements of Steck (2010); ``load`` returns the bundled rank sets by name."""
+    """Return a table of statements of Steck (2010), with our numbers: do the statements hold?
+
+    ``load`` returns the bundled rank sets by name.
+    """
     x = next(ranks for ranks in load(MOVIELENS) if ranks.system == "X")
     values = {**_measures(), **_missing(), **_sampled(x), **_areas(), **_numbers()}
     return statements("steck", values)
 
 
 def _measures() -> Values:
-    # Table 1 of the paper has four horror and four romance movies. The four movies of the kind that
-    # a user likes are relevant, and have the same score.
+    # Table 1 of Steck (2010) has four horror and four romance movies. The four movies of the kind
+    # that a user likes are relevant, and have the same score.
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
-    # As a function of its cutoff, TOPK is constant between 0, 1/(N-1), 2/(N-1), ..., so the area
-    # under its curve is the mean of these constants.
+    # TOPK is the share of relevant items in the first part of a list of n items. As a function of
+    # this part (0 to 1), it is constant between 0, 1/(n-1), 2/(n-1), ..., so the area under its
+    # curve is the mean of these constants.
     topk = [np.mean(above <= step - 1e-9) for step in np.arange(1, n) / (n - 1)]
     metrics = [parse_metric(name) for name in ("ATOP", "Recall@10", "Precision@10")]
     atop, recall, precision = (metric.of_set(ranks, n) for metric in metrics)
@@ -138,20 +144,23 @@ def _missing() -> Values:
 
 
 def _sampled(x: RankSet) -> Values:
-    """Check the statements in section 2.3 of Steck, some with the ranks of recommender X."""
+    """Check the statements in section 2.3 of Steck (2010) on sampled TOPK and ATOP.
+
+    Some are checked with ``x``, the bundled ranks of recommender X.
+    """
     exact = mean("TOPK@0", x)
     few, many = (expected_mean("TOPK@0", x, m, scheme=WITHOUT) for m in (100, 1000))
     n, atop = 30, parse_metric("ATOP")
     ranks = np.arange(1, n + 1)
-    # Sum over the sampled ranks, because the closed form of the expected ATOP presupposes what is
-    # tested: that ATOP has no bias.
+    # Compute the expected ATOP as a sum over the sampled ranks. Its closed form presupposes what is
+    # tested here: that ATOP has no bias.
     off = [
         Sampling(n, m, WITHOUT).pmf(ranks) @ atop(np.arange(1, m + 2), m + 1) - atop(ranks, n)
         for m in range(1, n)
     ]
     n, m, topk = 1001, 100, parse_metric("TOPK@0.02")
-    # Let 2 of m sampled items be above the relevant item. ``at`` is then its rank among all items,
-    # as estimated by eq. 20 of Krichene & Rendle.
+    # Let 2 of m sampled items be above the relevant item. ``at`` is then its estimated rank among
+    # all n items, by eq. 20 of Krichene & Rendle.
     at = 1 + 2 * (n - 1) // m
     bias = float(expected(topk, at, Sampling(n, m, WITHOUT)) - topk(at, n))
     return {
@@ -165,19 +174,19 @@ def _sampled(x: RankSet) -> Values:
 
 
 def _areas() -> Values:
-    """Check eq. 8-9 of Steck (2010), two formulas for AUC.
+    """Check two formulas of Steck (2010) for AUC, eq. 8 and eq. 9.
 
-    If 4 relevant items have the 4 best ranks, eq. 8 must give 1.
+    If 4 relevant items have the 4 best ranks, AUC by eq. 8 must be 1.
     """
     n = 30
     his, pairs = sum(n + 1 - r for r in (1, 2, 3, 4)), 4 * 26
     printed, right = (his + 10) / pairs, (his - 10) / pairs
     auc = float(parse_metric("AUC")(7, n))
-    # For one relevant item, ATOP is equal to AUC. So ``auc`` replaces ATOP in the printed eq. 9,
-    # which must give ``auc`` again.
+    # Steck's eq. 9 computes AUC from ATOP. With one relevant item, ATOP is the same as AUC, so the
+    # printed formula with ``auc`` in place of ATOP must give ``auc`` again.
     printed_9 = auc + 4 / (2 * (n - 1))
-    # The corrected eq. 9 is AUC = (1 + (N⁺ - 1)/N⁻) ATOP - (N⁺ - 1)/(2N⁻), with N⁺ relevant and N⁻
-    # irrelevant items.
+    # Steck's eq. 9, corrected, is AUC = (1 + (N⁺ - 1)/N⁻) ATOP - (N⁺ - 1)/(2N⁻). N⁺ is the number
+    # of relevant items, N⁻ that of irrelevant items.
     extra = 2 / 3_880
     little = extra * 0.9 - extra / 2
     return {
@@ -191,13 +200,14 @@ def _areas() -> Values:
 
 def _numbers() -> Values:
     """Check conclusions that section 6 of Steck (2010) draws from printed numbers."""
-    # If at most j of m sampled items may be above a hit, sampled TOPK is Recall@T with a random T.
-    # Compute E[T] = (j + 1) N / (m + 1) for j = 0, 2 and 20, with N = 17,770 items and m = 1,000.
+    # In Steck's test, a relevant item is a hit if at most j of m sampled items are above it. This
+    # is Recall@T on all N items with a random cutoff T, whose mean is (j + 1) N / (m + 1). Compute
+    # this mean for j = 0, 2 and 20, with N = 17,770 and m = 1,000.
     t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))
     best, rival = TABLE_3["AllRank-Regression"], TABLE_3["integrated model"]
     top, few, two = (100 * (b / r - 1) for b, r in zip(best, rival, strict=True))
-    # The printed TOPK(2 %) of the integrated model, 43 %, may be rounded from 43.5 %. The gain of
-    # AllRank-Regression over the integrated model is then only ``low`` %.
+    # The printed TOPK of the integrated model in the best 2 % of items, 43 %, may be rounded from
+    # 43.5 %. The gain of AllRank-Regression over the integrated model is then only ``low`` %.
     low = 100 * (best[2] / 43.5 - 1)
     netflix, movielens = 0.01, 1e6 / (3_900 * 6_040)
     weight = 0.05 * (1 - movielens) / movielens

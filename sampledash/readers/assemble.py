@@ -1,4 +1,7 @@
-"""Turn parsed tables into rank sets: choose and name the systems, find n, check the instances.
+"""Turn parsed tables into rank sets, one for each system.
+
+The module chooses and names the systems, finds n, the number of candidates of each instance, and
+checks that the systems have the same instances.
 
 The module also summarizes the data that were read, so that users can check them.
 """
@@ -29,7 +32,7 @@ Systems = Sequence[str] | Mapping[str, str]
 # Limits for warnings that the ranks of a file may not be true ranks among all candidates.
 _FEW = 20  # with fewer instances there is no warning, because all ranks may be small by chance
 _SAMPLE = 1010  # if no rank is larger, ranks may be from short lists, or among 1,000 negatives
-_MANY = 5  # there is no warning if n is less than this many times the largest rank
+_MANY = 5  # there is no warning if n (number of candidates) is less than 5 times the largest rank
 
 
 def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
@@ -92,7 +95,7 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
 
 @dataclass(frozen=True)
 class Reading:
-    """Rank sets that were read together, and facts about them for display."""
+    """Rank sets that were read together, and facts about them that a page shows."""
 
     sets: tuple[RankSet, ...]
     numbers: Mapping[str, Any]  # facts about all rank sets together, by name
@@ -115,7 +118,7 @@ def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) 
         "has_ties": any(s.has_ties for s in sets),
         "has_mass": any(s.mass_above is not None for s in sets),
         "has_counts": any(bool(np.any(s.counts != 1)) for s in sets),
-        # number of unknown ranks: the relevant item is missing from a list of the first ranks
+        # number of unknown ranks: the relevant item is missing from a truncated ranked list
         "beyond": sum(int(s.beyond.sum()) for s in sets),
         # largest cutoff at which metrics of all systems are exact; None if all ranks are known
         "largest_cutoff": min(cutoffs, default=None),
@@ -169,7 +172,10 @@ class Opened:
         return missing(self.runs) is not None
 
     def systems(self, runs: Runs = "averaged") -> dict[str, int]:
-        """Return the number of known ranks of each system by name; ``runs`` as in :meth:`read`."""
+        """Map the name of each system to its number of known ranks.
+
+        ``runs`` says how to read repetitions such as folds: see :func:`read_rank_sets`.
+        """
         parts = [resolve_repetitions(p, runs) if runs == "apart" else p for p in self.parts]
         ranked = [part.frame["system"][part.frame["rank"].gt(0) | part.shifts] for part in parts]
         sizes = [system.value_counts(sort=False) for system in ranked]
@@ -218,7 +224,10 @@ class Opened:
 
 
 def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
-    """Give the instance labels of all files the same categories of pandas, if all have labels."""
+    """Give the columns of instance labels of all files the same pandas categories.
+
+    If some file has no instance labels, change nothing.
+    """
     labels = [part.frame["instance"] for part in parts if "instance" in part.frame]
     if len(parts) == 1 or len(labels) < len(parts):
         return list(parts)
@@ -295,7 +304,10 @@ def _check_range(ranks: Ranks, shift: bool) -> None:
 
 
 def _check_repeats(ranks: Ranks, shift: bool) -> None:
-    """Refuse two equal ranks of one system and instance, unless both are unknown, such as >10."""
+    """Refuse two relevant items with the same rank in one ranked list.
+
+    Two ranks such as >10 are allowed, because they only say that an item is not in the first 10.
+    """
     keys = ["system", "instance", "rank"]
     if "instance" not in ranks.frame:
         return
@@ -424,7 +436,7 @@ def _rank_set(system: str, frame: pd.DataFrame, name: str, counted: bool) -> Ran
             system,
             given["rank"],
             n[0] if n.min() == n.max() else n,  # one number takes less memory than an array
-            # A row with a count stands for many instances, so it gets no number as its label.
+            # A row of a histogram stands for many instances, so it gets no instance label.
             instances=given.get("instance", None if counted else np.arange(1, len(frame) + 1)),
             ties=given.get("ties"),
             mass_above=given.get("mass_above"),
@@ -439,11 +451,12 @@ def _rank_set(system: str, frame: pd.DataFrame, name: str, counted: bool) -> Ran
 
 
 def _overlaps(rows: NDArray[Any]) -> dict[str, Ints]:
-    """Return the argument ``overlaps`` of :class:`~sampledash.RankSet`: arrays by system.
+    """Return the argument ``overlaps`` of :class:`~sampledash.RankSet`.
 
-    An array, of shape (rows, 2, 2), counts the items that this system and another system both rank
-    above, or tie with, each relevant item. ``rows`` holds a dictionary for each relevant item, from
-    the names of the other systems to counts.
+    It maps the name of each other system to an array of shape (relevant items, 2, 2). The array
+    counts, for each relevant item, the items that both this system and the other system rank above
+    the relevant item (index 0) or tie with it (index 1). ``rows`` holds the same counts as one
+    dictionary for each relevant item.
     """
     for other in sorted(set(rows[0]).union(*rows) - set(rows[0]).intersection(*rows)):
         raise ValueError(f"overlaps: some rows name {other!r} and others do not: name it in all")

@@ -1,4 +1,4 @@
-"""Find the role of a column (rank, system, ...) by its header, and parse its cells."""
+"""Find what a column holds (its role: rank, system, ...) by its header, and parse its cells."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ITEMS = (
     "artistid artist bookid book isbn businessid newsid articleid docid sku"
 )
 TIMES = "timestamp time ts unixtimestamp unixreviewtime datetime date"
-# Roles of columns that take little memory. Columns with the role None are not read.
+# Roles of columns that take little memory. None is the role of unknown columns, which are not read.
 _CHEAP = (None, "system", "rank", "n_candidates", "count")
 _SHORT = 2**30  # the sum of two whole numbers below this limit fits in 32 bits
 
@@ -53,13 +53,15 @@ def bare(name: str) -> str:
 
 
 def role_of(header: str) -> str | None:
-    """Return the role of a column, a key of :data:`ROLES`; None if its header is unknown."""
+    """Return what a column holds, such as "rank", a key of :data:`ROLES`; None if unknown."""
     return _ROLE_OF.get(bare(header))
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The name of a file, its headers, and the role of each column (None if it has no role).
+    """The name of a file, its headers, and the role of each column, such as "rank" or "system".
+
+    The role is None if the header is unknown.
 
     ``kind`` names the format. ``data`` is the text, in which lines are counted for messages; None
     if the file is no text (Parquet, arrays). For ranks that a user typed, the headers are the names
@@ -79,12 +81,12 @@ class Layout:
     index: Container[str] = ()
 
     def find(self, role: str) -> int | None:
-        """Return the index of the first column with this role, or None if no column has it."""
+        """Return the index of the first column with a role such as "rank"; None if none has it."""
         return next((i for i, x in enumerate(self.roles) if x == role), None)
 
     @property
     def sampled(self) -> bool:
-        """Whether the header of the column of ranks says that the ranks are sampled."""
+        """Whether the header of the rank column says that ranks are among sampled negatives."""
         rank = self.find("rank")
         return rank is not None and bare(self.headers[rank]) == bare(SAMPLED)
 
@@ -105,7 +107,7 @@ class Layout:
         return f"line {next(rest, (place + 1, []))[0]}"
 
     def check_rows(self, rows: int) -> None:
-        """Refuse a table of ranks with too many rows, if a column takes much memory."""
+        """Refuse a table of ranks with too many rows, if it has columns that take much memory."""
         pairs = zip(self.headers, self.roles, strict=True)
         costly = next((header for header, role in pairs if role not in _CHEAP), None)
         if costly is not None and "rank" in self.roles:
@@ -184,8 +186,8 @@ def first(bad: ArrayLike) -> int | None:
 def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Join pieces of a numeric column into an array that takes little memory.
 
-    Files may have millions of rows, so a constant column is stored as one value, and whole
-    numbers take 32 bits each if the sum of any two of them fits in 32 bits.
+    A column of equal numbers is stored as one number. Other whole numbers take 32 bits each if the
+    sum of any two of them fits in 32 bits.
     """
     filled = [piece for piece in pieces if piece.size]
     if not filled:
@@ -225,7 +227,7 @@ def parsed(cells: pd.Series[Any]) -> Floats:
 
 
 def whole(cells: pd.Series[Any], place: Place, what: str) -> Ints:
-    """Return cells as integers; refuse fractions and numbers too large to sum."""
+    """Return cells as integers; refuse fractions, and numbers beyond ±2^62 (sums may overflow)."""
     array = numbers(cells, place, what)
     small = (array > -TOO_LARGE) & (array < TOO_LARGE)
     bad = ~small if array.dtype.kind in "iu" else ~(small & (array == np.floor(array)))
@@ -292,10 +294,11 @@ def classes(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
     """Parse texts such as ``[[3,0.5],0,[50,9950],[50,Infinity]]`` to arrays of shape (4, classes).
 
     Return these arrays in an array of objects. The function :func:`classes_text` writes such texts.
-    A class is a group of negatives with equal sampling weights, or a stratum. Its four numbers are
-    the negatives above the relevant item, those tied with it, all negatives, and the weight or, for
-    a stratum, the number that is drawn (see :class:`~sampledash.RankSet`). Cells with fewer classes
-    than others get classes without items.
+    A class is a group of negatives with equal sampling weights, or a group from which a fixed
+    number is drawn (a stratum). Its four numbers are: the negatives above the relevant item, those
+    tied with it, all negatives of the group, and the weight or, for a stratum, the number that is
+    drawn (see :class:`~sampledash.RankSet`). Cells with fewer classes than others get classes
+    without items.
     """
     arrays = _from_json(cells, place, what, _classes)
     most = max(array.shape[1] for array in arrays)
@@ -331,8 +334,8 @@ def _classes(text: object) -> Any:
 def _overlaps(text: object) -> dict[str, list[list[int]]] | None:
     """Parse a text such as ``{"B":3}`` or ``{"B":[[3,0],[1,0]]}``; return None if invalid.
 
-    Such a text says how many items are above the relevant item in this system's ranking and in that
-    of the system B. Four numbers in place of one also count tied items, as ``overlaps`` of
+    Such a text says how many items both the system of the row and the system B rank above the
+    relevant item. Four numbers in place of one also count tied items, as ``overlaps`` of
     :class:`~sampledash.RankSet` does. The function :func:`overlaps_text` writes such texts.
     """
     try:
@@ -344,10 +347,10 @@ def _overlaps(text: object) -> dict[str, list[list[int]]] | None:
 
 
 def overlaps_text(overlaps: Mapping[str, Ints]) -> str:
-    """Return as JSON how many items are above a relevant item in the rankings of two systems.
+    """Return as JSON how many items two systems both rank above a relevant item.
 
-    One system is this system, and the key is the name of the other. Four numbers in place of one
-    also count tied items.
+    One of the two is the system that is written; the keys name the other systems. Four numbers in
+    place of one also count the items that are tied with the relevant item.
 
     Examples
     --------
@@ -359,11 +362,12 @@ def overlaps_text(overlaps: Mapping[str, Ints]) -> str:
 
 
 def classes_text(classes: Floats) -> str:
-    """Return an array (4, classes) as JSON; one number stands for a list of equal numbers.
+    """Return an array of shape (4, classes) as JSON; one number stands for a row of equal numbers.
 
-    A column describes the negatives of one sampling weight or of one stratum. Its rows are: the
-    numbers of negatives above the relevant item, tied with it, and in all; the weight or, for a
-    stratum, the number drawn.
+    A class is a group of negatives with equal sampling weights, or a group from which a fixed
+    number is drawn (a stratum). The four rows of the array are, for each class: the negatives above
+    the relevant item; those tied with it; all negatives; and the weight or, for a stratum, the
+    number drawn.
 
     Examples
     --------
@@ -427,7 +431,8 @@ class Role(NamedTuple):
         return self.written.split()
 
 
-# Columns are parsed in this order of roles, and the first error in this order is reported.
+# What a column may hold -> how it is parsed. Columns are parsed in this order, and the first error
+# in this order is reported.
 ROLES: dict[str, Role] = {
     "system": Role(labels, "few", "system", "the name of the system",
                    "system model run tag recommender algorithm method"),

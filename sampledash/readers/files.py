@@ -81,7 +81,7 @@ def open_sources(
 
 
 def _most(part: Ranks | Trec) -> int:
-    """Return the limit on the rows of all files together that the content of ``part`` requires."""
+    """Return how many rows all files together may have if ``part`` is one of them."""
     if isinstance(part, Trec):
         return limits.LINES.most
     if "instance" not in part.frame:
@@ -91,7 +91,10 @@ def _most(part: Ranks | Trec) -> int:
 
 
 def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
-    """Return the ranks of each file; the qrels name the relevant items of TREC runs and lists."""
+    """Return the ranks of each file.
+
+    In TREC runs and lists of recommendations, the relevant items are those that the qrels name.
+    """
     both = [part for part in read if isinstance(part, Trec)]
     truths, runs = ([part for part in both if part.kind == kind] for kind in ("qrels", "run"))
     if len(truths) > 1:
@@ -181,19 +184,19 @@ def read_rank_sets(
     Notes
     -----
     A *long* file has one row per rank, columns ``system, rank`` and optionally ``instance,
-    n_candidates, ties, mass_above`` under these or other usual names (user, qid, model, run,
-    n_items ...); further columns are ignored. A file without a system column is one system, named
-    after the file. Each row of a system and instance is a relevant item. A rank written ``>10``
-    is only known to lie beyond a list of 10, so metrics with a cutoff up to 10 are exact. A column
-    ``count`` (or counts, frequency) gives the number of instances that a row stands for. Counts may
-    be fractions (but simulations and exact distributions need whole numbers), and rows with count 0
-    are left out. All systems need the same sum of counts, but their rows may differ. A *wide*
-    file has one column per system, named by its header, and optionally instance and n_candidates. A
-    blank cell means that the system lacks the instance. Columns of text and a row index are
-    ignored; text meant as a number (``5%``) and a column that may be an index are refused. A file
-    with a rank column is long, and any other file is wide, so no system of a wide file can be
-    called "rank" or "n". A text column with an unknown header that may name systems is refused,
-    because all systems would be read as one.
+    n_candidates, ties, mass_above`` (see :class:`~sampledash.RankSet`) under these or other usual
+    names (user, qid, model, run, n_items ...); further columns are ignored. A file without a system
+    column is one system, named after the file. Each row of a system and instance is a relevant
+    item. A rank written ``>10`` is only known to lie beyond a list of 10, so metrics with a cutoff
+    up to 10 are exact. A column ``count`` (or counts, frequency) gives the number of instances that
+    a row stands for. Counts may be fractions (but simulations and exact distributions need whole
+    numbers), and rows with count 0 are left out. All systems need the same sum of counts, but their
+    rows may differ. A *wide* file has one column per system, named by its header, and optionally
+    instance and n_candidates. A blank cell means that the system lacks the instance. Columns of
+    text and a row index are ignored; text meant as a number (``5%``) and a column that may be an
+    index are refused. A file with a rank column is long, and any other file is wide, so no system
+    of a wide file can be called "rank" or "n". A text column with an unknown header that may name
+    systems is refused, because all systems would be read as one.
 
     A one-dimensional *array* holds the ranks of one system, a two-dimensional array is read like a
     wide file, and named fields are read like columns. Pickles are never read. A *TREC* run has
@@ -288,8 +291,8 @@ def read_sampled_ranks(
     for part in choose(parts, systems):
         numbers = zip(limits.NUMBERS.items(), (n, m), lack, strict=True)
         for (role, (symbol, what, *_)), given, other in numbers:
-            # If some file lacks the number (n or m), the argument may be meant for that file only.
-            # Files that have the number may then differ from the argument.
+            # If some file lacks n (candidates) or m (negatives), the argument may be meant for that
+            # file only. Files that have the number may then differ from the argument.
             part = part.with_number(role, given, agree=not other)
             if role not in part.frame:
                 kind = limits.MissingCandidates if symbol == "n" else limits.MissingNegatives
@@ -347,7 +350,7 @@ def samples_of_corpus(
 
 
 def lacks(opened: Opened) -> tuple[bool, bool]:
-    """Return whether some file lacks n, and whether some file lacks m."""
+    """Return whether some file lacks n (number of candidates), and m (number of negatives)."""
     n, m = (any(role not in part.frame for part in opened.tables) for role in limits.NUMBERS)
     return n, m
 

@@ -47,10 +47,10 @@ class Facts:
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Ranks of all systems of one file, before it is checked that ranks lie in 1..n.
+    """Ranks of all systems of one file, before it is checked that ranks are at most n.
 
     ``frame`` has one row per rank. The index of a row is the number of its record in the file.
-    Columns are named by role: ``system``, ``rank``, and other roles of the file. Systems, instances
+    Columns are named by what they hold: ``system``, ``rank`` and others. Systems, instances
     and repetitions are categories; for wide files without instance labels, instances are numbered.
     For a wide file, ``column`` is the index of the file's column that a rank comes from.
     """
@@ -71,7 +71,7 @@ class Ranks:
         return [str(name) for name in self.frame["system"].cat.categories]
 
     def values(self, role: str) -> Any:
-        """Return the column of a role as an array; None if no column has this role."""
+        """Return the column for ``role``, such as "rank", as an array; None if there is none."""
         return self.frame[role].to_numpy() if role in self.frame else None
 
     def with_columns(self, **columns: Any) -> Ranks:
@@ -105,16 +105,20 @@ class Ranks:
         return replace(self, facts=facts)
 
     def place(self, row: int, role: str) -> str:
-        """Return where the cell of a row and role is: ``ranks.csv, line 7, column 'rank'``."""
+        """Return where a cell of the file is, such as ``ranks.csv, line 7, column 'rank'``.
+
+        ``role`` says what the cell's column holds, such as "rank".
+        """
         column = self.source.find(role)
         if "column" in self.frame and (role == "rank" or self.source.kind == TYPED_RANKS):
             column = int(self.frame["column"].iloc[row])
         return self.source.place(int(self.frame.index[row]), column)
 
     def with_number(self, role: str, given: int | None, *, agree: bool = False) -> Ranks:
-        """Return the ranks with n or m in every row: as in the file or, if it has none, ``given``.
+        """Return the ranks with a number in every row: as in the file, otherwise ``given``.
 
-        If ``agree`` is true, a file with a number other than ``given`` is refused.
+        ``role`` names the number: n (candidates) or m (sampled negatives). If ``agree`` is true, a
+        file with a number other than ``given`` is refused.
         """
         (symbol, _, low, high), values = limits.NUMBERS[role], self.values(role)
         if given is not None:
@@ -152,7 +156,10 @@ def _no_rank(source: Layout) -> ReadError:
 
 
 def _column(source: Layout, cells: pd.DataFrame, role: str, i: int | None = None) -> Any:
-    """Return the parsed column ``i``, by default the first of this role; None if there is none."""
+    """Return the parsed column with index ``i``; if None, the first column with this ``role``.
+
+    Return None if no column has the role.
+    """
     i = source.find(role) if i is None else i
     if i is None:
         return None
@@ -232,7 +239,7 @@ def facts_of(
 
 
 def parsed_cells(source: Layout, cells: Any, roles: Mapping[Any, Role]) -> dict[Any, Any]:
-    """Return the parsed column of each role, and remove these columns from ``cells``."""
+    """Return the parsed column of each role, such as "user"; remove the columns from ``cells``."""
     pairs = ((role, source.find(role)) for role in roles)
     return {
         role: roles[role].read(cells.pop(i), partial(source.place, column=i), roles[role].write)
@@ -251,9 +258,9 @@ def by_names(
     chosen: Mapping[Any, str | None] = MappingProxyType({}),
     **text: Any,
 ) -> Layout:
-    """Find the column of each role: the chosen column, or the first column with a usual name.
+    """Find the column of each role, such as "user": the chosen column, or one with a usual name.
 
-    A chosen name ``""`` means that there is no such column.
+    ``chosen`` maps roles to headers; the header ``""`` means that there is no such column.
     """
     headers = [header.strip() for header in headers]
     parsing.refuse_repeated(headers, name)
@@ -344,7 +351,7 @@ def _blank(cells: pd.Series[Any]) -> NDArray[np.bool_]:
 
 
 def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
-    """Treat the repetitions in a file as further instances ("averaged") or as systems ("apart").
+    """Treat repetitions (folds, seeds) as further instances ("averaged") or as systems ("apart").
 
     If averaged instances have no labels, they are numbered within each system and repetition.
     """

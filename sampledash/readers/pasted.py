@@ -23,10 +23,10 @@ _REMEDY = "write NAME: ranks, with a colon, and n = 3706 on a line of its own"
 _WRITE = (
     "ranks as whole numbers from 1, without separators, as in '10000', or >10 for one beyond 10"
 )
-# A setting of n or m, such as "n = 3,706" and "m: 100".
+# A setting of n (candidates) or m (sampled negatives), such as "n = 3,706" and "m: 100".
 _SETTING = re.compile(r"(?i)\b([nm])\s*[=:]\s*(-?\d{1,3}(?:[,_]\d{3})+|-?\d+)\b")
-_BETWEEN = re.compile(r"[\s,;#]")  # characters allowed around the settings of a line
-_APART = re.compile(r"[,;\s]+")  # separators between the weights of ranks
+_BETWEEN = re.compile(r"[\s,;#]")  # characters allowed in a line beside n = ... and m = ...
+_APART = re.compile(r"[,;\s]+")  # separators between numbers, in a text with a weight per rank
 
 
 def parse_rank_text(
@@ -73,7 +73,7 @@ def parse_rank_text(
 
 
 def open_text(text: str) -> Opened:
-    """Parse text, but make no rank sets; :meth:`Opened.read` makes them with further options."""
+    """Parse text with ranks; :meth:`Opened.read` then makes rank sets, with further options."""
     text = checks.text("text", text)
     limits.TYPED.check(len(text), f"the {_NAME}")
     text, n, m = settings_aside(text, f"the {_NAME}")
@@ -85,7 +85,7 @@ def open_text(text: str) -> Opened:
         ranks = ranks_of(*text_table(data, _NAME))
     else:
         ranks = _ranks(_systems(text))
-    # The text holds true ranks, which do not depend on m: warn that m is not used.
+    # The text holds true ranks, which do not depend on m, the number of sampled negatives.
     doubt = f"m = {m} is not used: true ranks are those among all candidates"
     ranks = ranks.noted(doubts=[doubt] * (m is not None))
     for role, value in zip(NUMBERS, (n, m), strict=True):
@@ -137,7 +137,8 @@ def _ranks(systems: dict[str, list[str]]) -> Ranks:
     def place(i: int) -> str:
         return source.place(int(index[i]), int(column[i]))
 
-    if (i := parsing.first(cells.str.match(r"0\d"))) is not None:  # 10,000 is split into 10 and 000
+    # A comma separates two ranks, so 10,000 has been split into 10 and 000: refuse it.
+    if (i := parsing.first(cells.str.match(r"0\d"))) is not None:
         raise ReadError(f"{place(i)}: {cells[i]!r} is no number; write {_WRITE}")
     table = {"system": parsing.categories(column, source.headers), "column": column}
     table["rank"] = parsing.places(cells, place, _WRITE)
@@ -147,9 +148,10 @@ def _ranks(systems: dict[str, list[str]]) -> Ranks:
 
 
 def settings_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
-    r"""Remove the parts of a text that only set n or m; return the text, n and m (None if not set).
+    r"""Remove parts such as "n = 1000" or "m = 99" from a text; return the text, n and m.
 
-    A part ends at a semicolon or a line break. Line breaks stay, so that line numbers stay right.
+    A number that is not set is None. A part ends at a semicolon or a line break. Line breaks stay,
+    so that line numbers stay right.
 
     Examples
     --------
@@ -178,7 +180,7 @@ def settings_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
 
 
 def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
-    r"""Return the weights of the ranks 1..n, scaled to a maximum of 1: shape (n,).
+    r"""Return the weights of the ranks 1..n, scaled so that the largest is 1: shape (n,).
 
     The text holds one number per rank, in order of rank, separated by commas, semicolons, spaces or
     line breaks. Or it holds at least two lines ``rank,weight``; then ranks without a line have
@@ -216,4 +218,4 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
         prior_weights(weights, n)
     except ValueError as error:
         raise ReadError(f"{name}: {error}") from None
-    return np.asarray(weights / weights.max())  # scaled, because a sum of weights might overflow
+    return np.asarray(weights / weights.max())  # otherwise, a sum of huge weights might overflow

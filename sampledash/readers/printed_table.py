@@ -197,7 +197,10 @@ def read_printed(text: str) -> PrintedTable:
 
 
 def _row(name: str, row: Row, percent: list[Heading]) -> PrintedRow:
-    """Return one system of the table; values in columns in percent are converted to 0..1."""
+    """Return one system of the table.
+
+    Values in the columns ``percent``, which are printed in percent, are converted to 0..1.
+    """
     more = {x: 2 * (x in percent) for x in row}
     values = {x.name: round(c.value / 10 ** more[x], _MOST_DECIMALS) for x, c in row.items()}
     decimals = {x.name: min(c.decimals + more[x], _MOST_DECIMALS) for x, c in row.items()}
@@ -245,7 +248,7 @@ def _plain(line: str) -> str:
 
 @dataclass(frozen=True)
 class Heading:
-    """A column: its printed name, its full name, its metric or None, and whether it has ``(%)``."""
+    """A column's name as printed and in full, its metric or None, and whether it says ``(%)``."""
 
     printed: str
     name: str
@@ -268,10 +271,10 @@ def heading(printed: str) -> Heading:
 
 @dataclass(frozen=True)
 class Parting:
-    """The headings of a table's columns, and ``mark``, the separator of its cells.
+    """How a printed table is divided: ``names`` of its columns, and ``mark``, which parts cells.
 
     The first column holds the systems. An empty ``mark`` stands for spaces. ``place`` is the number
-    of the line of column names.
+    of the line with the column names.
     """
 
     names: list[Heading]
@@ -303,7 +306,7 @@ class Parting:
 
 
 def parting(line: str, place: int) -> Parting:
-    """Find the separator of a table's cells, and its headings, in its line of column names."""
+    """Find the columns of a table, and the separator of cells, in its line of column names."""
     mark = max("&|\t;", key=line.count)
     if not line.count(mark):
         mark = "," if "," in line else ""

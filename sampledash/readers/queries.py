@@ -12,9 +12,9 @@ from sampledash.readers.scores import roles_of
 from sampledash.readers.upload_limits import ReadError, stem_of
 
 KEYS = ["system", "instance", "item"]
-STRATUM = "stratum"  # name of the column of scores that labels the stratum of each candidate
+STRATUM = "stratum"  # column of the scores: the group of an item, if sampling is stratified
 YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
-_STEPS = 2**24  # number of possible values of the hash (6 hexadecimal digits) that breaks ties
+_STEPS = 2**24  # number of values of the hash (6 hexadecimal digits) that orders tied items
 _HEX = "0123456789abcdef"
 HISTOGRAM = ["system", "n_candidates", "rank", "ties"]
 
@@ -22,11 +22,12 @@ Table = Any  # an Ibis table; its type is not imported, because Ibis is an optio
 
 
 def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
-    """Return the position, counted from 0, of a relevant item among ``block`` items of equal score.
+    """Break ties: return the position of a relevant item among ``block`` items of equal score.
 
-    ``relevant`` of these items are relevant, and ``index`` numbers them from 0. The relevant items
-    are spread evenly over the positions; the hash ``digest`` decides the position of the first one.
-    Every position is equally likely, so that means of metrics are unbiased.
+    Positions count from 0. Of these items, ``relevant`` are relevant; this item is number ``index``
+    of them, from 0. Relevant items are spread evenly over the positions, and the hash ``digest``
+    decides the position of the first one. Every position is equally likely, so that means of
+    metrics are unbiased.
     """
     return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
@@ -48,7 +49,10 @@ def pairs_of(table: Table, name: str) -> Table:
 
 
 def score_table(table: Table, name: str, *, marked: bool) -> Table:
-    """Return the columns as system, instance, item, score and, if ``marked``, relevant."""
+    """Return a table of scores with the column names system, instance, item, score, relevant.
+
+    The column ``relevant`` is left out unless ``marked``.
+    """
     wanted = ("instance", "item", "score", *(["relevant"] if marked else []))
     roles = roles_of(table.columns, wanted, name)
     import ibis
@@ -87,7 +91,7 @@ def _numbers(table: Table, header: str, name: str) -> Any:
 
 
 def means(flag: Any, words: tuple[str, ...]) -> Any:
-    """Return whether cells mean the same as ``words``, which is YES or NO."""
+    """Return whether cells of the column ``flag`` mean yes (``words`` is YES) or no (NO)."""
     return flag == int(words is YES) if flag.type().is_numeric() else flag.isin(words)
 
 
@@ -141,15 +145,16 @@ def wanted_items(candidates: Table) -> Table:
 def class_sums(candidates: Table, groups: Any, key: str) -> Table:
     """Count the items above, tied with and below each relevant item, by group of items.
 
-    The column ``key`` of ``candidates`` says to which row of the data frame ``groups`` an item
-    belongs. This row holds ``first``, the index of the item's group. An item may be divided over
-    several groups: ``part0`` is its share in this group, ``part1`` its share in the next, etc.
+    A group holds items of about equal sampling weight, or the items of one stratum. The column
+    ``key`` of ``candidates`` says to which row of the data frame ``groups`` an item belongs. This
+    row holds ``first``, the index of the item's group. An item may be divided over several groups:
+    ``part0`` is its fraction in this group, ``part1`` its fraction in the next group, etc.
 
     The result has a row for each combination of ``row``, ``first`` and ``side``. ``row`` is the
     index of the relevant item, in the order of system and instance. ``side`` is 0 for items with a
     better score than the relevant item, 1 for an equal score, 2 for a worse score, and 3 for the
     relevant item itself and items that are no candidates. ``size`` counts the items of a
-    combination, and the columns ``part…`` are sums of their shares.
+    combination, and the columns ``part…`` are the sums of the items' fractions.
     """
     import ibis
 
@@ -186,7 +191,7 @@ def overlaps(candidates: Table) -> Table:
 
 
 def item_weights(table: Table, name: str) -> Table:
-    """Return a row for each item, with the smallest and largest weight that the table gives it."""
+    """Return a row for each item, with the smallest and largest sampling weight in the table."""
     header = next((header for header in table.columns if bare(header) == "weight"), None)
     if header is None:
         raise ReadError(f"{name} has no column weight: add it, or draw negatives by popularity")
@@ -199,7 +204,7 @@ def rank(candidates: Table) -> Table:
     """Return system, instance, rank, n and ties of every relevant item with a score.
 
     The rank is 1 + the number of candidates with a better score; a missing score is never better.
-    :func:`placed` breaks ties between relevant items of an instance.
+    Relevant items of an instance with equal scores get different ranks by :func:`placed`.
     """
     import ibis
 
@@ -229,7 +234,7 @@ def rank(candidates: Table) -> Table:
 
 
 def count(ranks: Table) -> Table:
-    """Return a histogram: how many instances have each combination of system, n, rank and ties.
+    """Return a histogram: how many instances have the same system, n, rank and ties.
 
     Only instances with one relevant item are combined. Rows of other instances stay, with count 1
     if ``ranks`` has no counts.

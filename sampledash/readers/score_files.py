@@ -21,7 +21,10 @@ _BLOCK = 2**24  # bytes of JSON that are parsed at a time, which is also the lon
 
 
 def named(names: Container[str]) -> tuple[str, str] | None:
-    """Return the first pair of :data:`NAMES` whose two names are both given, or None."""
+    """Return the names of the columns of relevant items' and negatives' scores; None if unknown.
+
+    They are the first pair in :data:`NAMES` whose two names are both in ``names``.
+    """
     return next((pair for pair in NAMES if pair[0] in names and pair[1] in names), None)
 
 

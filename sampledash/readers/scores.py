@@ -9,7 +9,7 @@ from sampledash.readers.upload_limits import ReadError
 
 
 def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[str, str]:
-    """Return the header of each role's column; refuse headers that lack a ``wanted`` role."""
+    """Map roles, such as "score", to headers of columns; refuse if a ``wanted`` role is missing."""
     columns: dict[str, str] = {}
     for header in headers:
         role = bare(header)

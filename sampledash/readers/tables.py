@@ -39,7 +39,7 @@ _ARROW = {
     "many": pa.string(),
     "unknown": pa.dictionary(pa.int32(), pa.string()),
 }
-# Kind of content of each role's column, in tables of ranks, recommendations and interactions.
+# Role of a column, such as "rank" -> the kind of its content, such as "whole" for whole numbers.
 _HOLDS: dict[Any, Holds] = {role: column.holds for role, column in ROLES.items()}
 _HOLDS |= {"user": "many", "item": "many", "score": "real", "rating": "real", "time": "whole"}
 # Roles of columns that pandas must read as text, and not as numbers: labels must stay as written,
@@ -58,9 +58,10 @@ _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # pandas gives this name to
 def read_table(
     data: bytes, name: str, kind: FileKind, find: Callable[..., Layout] = source_of
 ) -> tuple[Layout, pd.DataFrame]:
-    """Return the layout and the cells of CSV, TSV, other separated text, Parquet or a numpy array.
+    """Parse CSV, TSV, other separated text, Parquet or a numpy array.
 
-    The frame of cells has the columns 0, 1, 2 ...; columns whose header is unknown may be missing.
+    Return the headers with what their columns hold, and a data frame of the cells. Its columns are
+    0, 1, 2 ...; columns whose header is unknown may be missing.
     """
     read = {"text": text_table, "columns": parquet_table, "array": _array_table}
     try:
@@ -80,8 +81,8 @@ def text_table(
 ) -> tuple[Layout, pd.DataFrame]:
     """Parse separated text. The header decides the separator: comma, semicolon or tab.
 
-    ``find`` finds the roles of the columns, and ``heading`` returns the headers for the cells of
-    the first record, and whether this record is a header line.
+    ``find`` finds out what each column holds, from its header. ``heading`` takes the cells of the
+    first record, and returns the headers and whether this record is a header line.
     """
     check_utf8(data, name)
     delimiter = delimiter or delimiter_of(data)
@@ -199,7 +200,7 @@ def arrow_frame(
 def careful_frame(
     source: Layout, second: tuple[int, list[str]], rest: Iterator[tuple[int, list[str]]]
 ) -> pd.DataFrame:
-    """Parse text with pandas; labels and real numbers (roles in ``_EXACT``) remain text.
+    """Parse text with pandas; labels and real numbers (columns in ``_EXACT``) remain text.
 
     If pandas fails, ``second`` (the first record after the header) and ``rest`` (the later records)
     show the number of the line to name in the error.
@@ -236,7 +237,7 @@ def check_width(source: Layout, record: tuple[int, list[str]]) -> None:
 def parquet_table(
     data: bytes, name: str, find: Callable[..., Layout] = source_of
 ) -> tuple[Layout, pd.DataFrame]:
-    """Parse the columns of a Parquet file that have a role; refuse types that cannot be used.
+    """Parse the columns of a Parquet file whose headers are known; refuse types it cannot use.
 
     Columns of numbers are read as numbers, with NaN for null, and columns of labels as numbers or
     categories. If no column has the role rank or user, all columns of numbers or text are read,

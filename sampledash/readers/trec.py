@@ -71,7 +71,7 @@ _TIED = (
 
 @dataclass(frozen=True)
 class Trec:
-    """A parsed run or qrels: a frame with one row per line, whose columns are named by role.
+    """A parsed TREC run or qrels: a data frame with one row per line of the file.
 
     System, user (query) and item (document) are categories, the other columns numbers. A list of
     recommendations is stored as a run, and test items as qrels. ``listed`` is true for these two:
@@ -90,14 +90,14 @@ class Trec:
 
 
 def trec_kind(data: bytes, name: str) -> TrecKind | None:
-    """Return the kind of a TREC file, judged by its first lines, or None for any other file."""
+    """Return whether a file is a TREC run or qrels, by its first lines; None for any other file."""
     limits.check_lines(data, name)
     stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", errors="replace")
     full = (line.strip() for line in stream if not line.isspace())
     lines = list(itertools.islice(full, _LOOKED_AT))
     for kind, pattern in _LINE.items():
         matches = sum(pattern.fullmatch(line) is not None for line in lines)
-        # The lines of a table may look like TREC lines, but its header holds no number.
+        # The lines of another table may look like TREC lines. But it has a header without numbers.
         if 2 * matches > len(lines) and any(map(is_numeral, lines[0].split())):
             limits.LINES.check(limits.lines_of(data), name)
             return kind
@@ -114,7 +114,7 @@ def read_trec(data: bytes, name: str, kind: TrecKind) -> Trec:
 
 
 def _parsed(source: Layout, cells: pd.DataFrame, kind: TrecKind, *, listed: bool) -> Trec:
-    """Parse the cells of each role; refuse invalid cells and repeated items."""
+    """Parse the columns of a TREC file or list; refuse invalid cells and repeated items."""
     columns = parsed_cells(source, cells, _COLUMNS)
     if kind == "qrels":
         columns.setdefault("relevance", np.ones(len(cells), np.int64))
@@ -138,7 +138,7 @@ def _parsed(source: Layout, cells: pd.DataFrame, kind: TrecKind, *, listed: bool
 
 
 def _cells(source: Layout) -> pd.DataFrame:
-    """Split a TREC file into a frame with a column per field, at spaces and tabs."""
+    """Split the lines of a TREC file at spaces and tabs; return a data frame of the fields."""
     data, fields = source.data or b"", source.headers
     pairs = enumerate(source.roles)
     holds = {i: None if role is None else _COLUMNS[role].holds for i, role in pairs}
@@ -306,7 +306,10 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
 
 
 def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> pd.DataFrame:
-    """Return ranks of all relevant items; items that the run lacks come after the ranked items."""
+    """Return ranks of all relevant ``items``; those that the run lacks come after its last item.
+
+    If ``beyond``, the ranks of these items are marked as unknown.
+    """
     rank, tied, depth, lacks = (items[x].to_numpy() for x in ("rank", "ties", "depth", "lacks"))
     if (i := parsing.first(depth + lacks > n)) is not None:
         row = items.iloc[i]
@@ -331,7 +334,7 @@ def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> pd.DataFram
 
 # ------------------------------------------- lists of recommendations, as frameworks save them
 
-# Roles of columns that occur only in tables of ranks, not in lists of recommendations.
+# What columns hold that occur only in tables of ranks, not in lists of recommendations.
 _OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}
 
 #: What a file holds: test items, lists of recommendations, or "list or ranks" if its header fits
@@ -340,7 +343,10 @@ ListKind = Literal["items", "list", "list or ranks"]
 
 
 def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
-    """Return what a file holds, judged by its header; None if neither lists nor test items."""
+    """Return whether a file holds lists of recommendations or test items, judged by its header.
+
+    Return None if it holds neither.
+    """
     headers = tables.headers_of(data, kind)
     roles, names = [parsing.role_of(header.strip()) for header in headers], list(map(bare, headers))
     if "instance" not in roles or not set(names) & set(ITEMS.split()) or _OF_RANKS & set(roles):

@@ -17,7 +17,7 @@ from sampledash.readers.upload_limits import ReadError
 _INDEX = re.compile(
     r"|(unnamed:|level_|__index_level_|\.\.\.)\d+_*|index|idx|#|id|rows?[_.]?(id|names?|number)?"
 )
-_MANY = 10  # in a table with at least this many rows, a column 1, 2, 3, ... cannot hold ranks
+_MANY = 10  # in a table of 10 or more rows, a column 1, 2, 3, ... is refused: maybe a row index
 # Text that is meant as a number, with other characters around or between its digits, such as 5%,
 # #5, 5th or 1,234.
 _MEANT_AS_NUMBER = re.compile(r"\W*\d[\d\W_]*[^\W\d_]{0,2}[\d\W_]*")

@@ -1,4 +1,4 @@
-"""Limits of uploads: sizes, formats, ranges of n and m, and the errors about them.
+"""Limits of uploads: sizes, formats, numbers of candidates and negatives, and errors about them.
 
 :func:`load` turns a path or a buffer into unpacked bytes. Because of the limits, every file is read
 or refused within seconds and with a gibibyte of memory.
@@ -58,7 +58,7 @@ _SIGNATURES = {
     "JSON": (b'{"', b"[{", b"[["),
 }
 
-#: For the columns of n and m: the symbol, what the number counts, its smallest and largest value.
+#: Role of a column -> the number in it: symbol, what it counts, its smallest and largest value.
 NUMBERS: dict[str, tuple[str, str, int, int]] = {
     "n_candidates": ("n", "candidates", 2, LARGEST_N),
     "negatives": ("m", "sampled negatives", 1, MOST_PLACES - 1),
@@ -98,14 +98,14 @@ class DifferentInstances(ReadError):
 
 @dataclass
 class Limit:
-    """The largest accepted size of an input, and a remedy for a larger input."""
+    """The largest accepted size of an input, and what the user can do about a larger input."""
 
     most: int
     what: str
     remedy: str
 
     def check(self, size: int, where: str) -> None:
-        """Refuse a size above the limit."""
+        """Refuse an input with a ``size`` above ``most``; ``where`` names it in the error."""
         if size > self.most:
             what = f"{size:,} {self.what}, more than {self.most:,}"
             raise ReadError(f"{where} holds {what}; {self.remedy}")
@@ -125,8 +125,8 @@ PRINTED = Limit(100_000, "characters", _PASTE)  # length of a table pasted from 
 WEIGHTS = Limit(10_000_000, "characters", "round the weights")
 WEIGHT_NUMBERS = Limit(200_000, "numbers", "give a weight for each rank up to 100,000")
 ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables with no columns but system, rank, n, count
-# For tables with further columns, such as instance labels, besides system, rank, n and count: these
-# need more memory per row. If labels are no whole numbers, the limit is TEXTS.
+# For tables of ranks with other columns than system, rank, n and count, such as instance labels.
+# They need more memory per row. If labels are no whole numbers, the limit is TEXTS.
 LABELLED = Limit(3_000_000, "rows", "leave it out, or split by instances")
 # For text files with blank cells or unusual numbers. Only pandas can parse these, and it is slower
 # than pyarrow.
@@ -144,7 +144,7 @@ LONGEST_NAME = 200  # most characters in the name of a system, an instance or a 
 
 
 def check_size(size: int, where: str, verb: str = "holds", limit: Limit = BYTES) -> None:
-    """Refuse a size in bytes above the limit."""
+    """Refuse a size of more bytes than ``limit`` allows; ``where`` names the file in the error."""
     if size > limit.most:
         raise ReadError(f"{where} {verb} more than {limit.most >> 20} MiB; {limit.remedy}")
 

@@ -211,7 +211,7 @@ def rank_scores(
     *,
     progress: Progress = lambda _: None,
 ) -> tuple[Table, list[str]]:
-    """Return an Ibis expression for the true ranks, and sentences on what is left out."""
+    """Return an Ibis query for the true ranks, and sentences on instances that are left out."""
     every, _, sentences = checked(engine, source, relevant, seen, progress)
     return queries.rank(every).order_by("system", "instance", "rank"), sentences
 
@@ -251,8 +251,8 @@ def _refuse(scores: Table, name: str, progress: Progress) -> None:
     totals = scores.agg(rows=scores.count(), **sums).to_pyarrow().to_pylist()[0]
     refuse_cells(name, totals)
     slices = totals["rows"] // _AT_ONCE + 1
-    # Search for repeated items slice by slice: grouping by item makes about one group per row, and
-    # the groups of all rows would fill the memory.
+    # Search for repeated items in one part of the rows at a time: grouping by item makes about one
+    # group per row, and the groups of all rows would fill the memory.
     for number in range(slices):
         part = scores if slices == 1 else scores.filter(_slice(scores, slices) == number)
         again = part.group_by(queries.KEYS).agg(times=part.count())
@@ -268,7 +268,10 @@ def _blank(label: Any) -> Any:
 
 
 def _slice(scores: Table, slices: int) -> Any:
-    """Return a number in 0..slices - 1 for each row, which is equal for all rows of an instance."""
+    """Divide the rows into parts: return a number in 0..slices - 1 for each row.
+
+    All rows of an instance get the same number.
+    """
     instance = scores["instance"]
     return ((instance if instance.type().is_integer() else instance.hash()) % slices).abs()
 
@@ -301,7 +304,7 @@ def _numbers_of(scores: Table, every: Table, relevant: Table | None) -> list[dic
 
 
 def ranks_table(table: Table, name: str) -> Table:
-    """Return the columns of a table of ranks that a histogram needs, named by their roles."""
+    """Return the columns of a table of ranks that a histogram needs: system, rank, n, ties, ..."""
     roles = roles_of(table.columns, ("rank",), name)
     if not (kind := table[roles["rank"]].type()).is_integer():
         wants = ROLES["rank"].write
@@ -327,7 +330,7 @@ def save(engine: Any, table: Table, path: str | Path, name: str) -> None:
 
 
 def _refuse_ranks(ranks: Table, name: str) -> None:
-    """Refuse ranks that are missing or not in 1..n, and blank names of systems."""
+    """Refuse ranks that are missing, below 1 or above n (candidates), and blank system names."""
     most = ranks["n_candidates"] if "n_candidates" in ranks.columns else ranks["rank"]
     good = ((ranks["rank"] >= 1) & (ranks["rank"] <= most)).fill_null(False)
     refuse_cells(name, {"blank": queries.number_of(ranks.count(where=_blank(ranks["system"])))})

@@ -12,38 +12,41 @@ from sampledash.report.templates import Sentences
 from sampledash.sampled_rank_sets import READINGS
 
 say = Sentences(Path(__file__).with_suffix(".jinja"))
-# Verdict on the order of systems in a page's headline -> icon and colour of the verdict.
+# Whether the order of systems is decided, as the main sentence says -> icon and colour beside it.
 VERDICTS = {
     "decided": (":material/check_circle:", "green"),
     "if falling": (":material/rule:", "orange"),
     "cannot tell": (":material/help:", "gray"),
 }
-# Reasons for which a page shows another estimator than the user has chosen.
+# Reasons why a page shows estimates by another estimator than the user has chosen.
 Reason = Literal["contradicted", "n", "m", "range", "adaptive"]
 
 
 def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
-    """Return sentences on systems whose number of negatives m depends on the rank.
+    """Return sentences on systems whose number of negatives m depends on the sampled rank.
 
-    ``chance`` is the p-value of this dependence. It is None if the data themselves say that
-    m depended on the negatives drawn so far.
+    ``chance`` is the p-value of a test for this dependence. It is None if the data themselves say
+    that m depended on the negatives drawn so far.
     """
     evaluations = None if chance is None else round(1 / max(chance, 1e-6))
     return say.goes_with_rank(systems, evaluations)
 
 
 def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:
-    """Return a sentence on two estimates of each system, because it is unknown how m was set.
+    """Return a sentence on systems with two estimates each.
 
-    One estimate is valid if m was set before the draw, the other if m depended on the negatives
-    drawn so far.
+    It is unknown how m, the number of negatives, was set. One estimate is valid if m was set before
+    the draw, the other if m depended on the negatives drawn so far. ``method`` is the estimator.
     """
     named = [(short_name(name), estimates) for name, estimates in values.items()]
     return say.by_reading(named, READINGS, method)
 
 
 def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[str]:
-    """Yield a warning if systems differ in n, and another if they differ in m; keys are systems."""
+    """Yield a warning if systems differ in n (candidates), and another for m (sampled negatives).
+
+    ``n`` and ``m`` map the names of the systems to these numbers.
+    """
     for symbol, sizes in {"n": n, "m": m}.items():
         low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         if sizes[low] != sizes[high]:
@@ -51,10 +54,11 @@ def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[
 
 
 def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
-    """Return a key of :data:`VERDICTS`, which says whether the order of every pair is decided.
+    """Return a key of :data:`VERDICTS`: is the order of all systems decided?
 
-    An order is decided if the range of the pair's difference excludes 0. The ranges ``free`` need
-    no assumption; the ranges ``falling`` assume that no rank is more frequent than a better rank.
+    Each range holds the difference of two systems; it decides their order if it excludes 0. The
+    ranges ``free`` need no assumption; the ranges ``falling`` assume that no rank is more frequent
+    than a better rank.
     """
     if decided(free) == len(free):
         return "decided"
@@ -69,10 +73,11 @@ def sentence(
     method: str,
     range_of_first: tuple[float, float],
 ) -> str:
-    """Return the headline of a page of estimates, in at most 25 words.
+    """Return the main sentence of a page of estimates, in at most 25 words.
 
-    ``word`` is a key of :data:`VERDICTS`, and ``values`` are the estimates of the systems by
-    ``method``. ``range_of_first``, the range of the first system, is used only for a single system.
+    ``word`` is a key of :data:`VERDICTS`, and ``values`` are the estimates of the metric by the
+    estimator ``method``. ``range_of_first`` is the range of the first system's metric; it is used
+    only if there is a single system.
     """
     if len(systems) == 1:
         estimate = say.estimated(method, values[0])

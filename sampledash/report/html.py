@@ -51,13 +51,14 @@ def html_report(
     """Return the HTML of a report that needs no network; the same input gives the same report.
 
     Figures are Plotly figures for a light background, each with its title; the script of Plotly is
-    included once. If ``tables`` is None, the report shows the means and the verdict; long tables
-    end after 200 rows. The ``legend`` is HTML that explains the lines of the pictures; ``pair`` is
-    the index of the pair of systems that the pictures mark. Names are written as plain text, and a
-    content security policy forbids all requests to the network. The file holds ranks and settings.
+    included once. If ``tables`` is None, the report shows the mean metrics and the verdicts on
+    pairs of systems; long tables end after 200 rows. The ``legend`` is HTML that explains the lines
+    of the pictures; ``pair`` is the index of the pair of systems that the pictures mark. Names are
+    written as plain text, and a content security policy forbids all requests to the network. The
+    file holds the ranks and the settings.
     """
     if tables is None:
-        # A report is about a single correction, and the settings give its name. So drop the column.
+        # A report is about a single correction, which its settings name: leave out the column.
         verdict = findings.verdict.drop(columns="correction")
         tables = {"Means": findings.means_table(), "Verdict": verdict}
     title = f"Sampled metrics of {one_line(findings.source) or 'ranks'}"
@@ -82,7 +83,7 @@ def exact_report(
     tables: Mapping[str, pd.DataFrame],
     k: int,
 ) -> str:
-    """Return an HTML report on truncated lists: ranks beyond ``k`` are unknown."""
+    """Return an HTML report on truncated ranked lists: ranks beyond ``k`` are unknown."""
     title = f"Exact metrics of {one_line(source) or 'ranks'}"
     filled = {name: table for name, table in tables.items() if len(table)}
     script = exact_script(source, python, metrics)

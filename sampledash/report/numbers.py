@@ -8,7 +8,7 @@ import numpy as np
 from sampledash import checks
 
 _NOISE = 1e-12  # a value that differs from 1 by at most this rounding error is written as 1
-SAME = 1e-9  # values that differ by less than this are written as equal
+SAME = 1e-9  # two values of a metric that differ by less than this are written as equal
 MOST_NAMED = 3  # largest number of systems that a sentence names one by one
 
 
@@ -143,7 +143,7 @@ def decimal(value: float) -> str:
 
 
 def gamma(value: float) -> str:
-    """Write a regularisation weight.
+    """Write a regularisation weight in few characters.
 
     Examples
     --------
@@ -156,8 +156,9 @@ def gamma(value: float) -> str:
 def spell(error: ValueError | str, remedy: Callable[[checks.Remedy], str] = lambda _: "") -> str:
     """Turn an error into a sentence with a capital letter, a full stop and commas in large numbers.
 
-    Quotations and dates in the error do not change. ``remedy`` returns the text for each remedy of
-    the error; by default, remedies are left out, because a page has buttons for them.
+    Quotations and dates in the error do not change. An error may contain remedies: options that
+    would help. ``remedy`` returns the text for each; by default, remedies are left out, because a
+    page has buttons for them.
     """
     message = error.worded(remedy) if isinstance(error, checks.Refusal) else str(error)
     parts = re.split(r"((?<!\w)'[^']*')", message.strip())

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 #: Titles of the bundled examples that use the data set MovieLens; the paragraph then cites it.
 _MOVIELENS = {entry.title for entry in EXAMPLES.values() if "MovieLens" in entry.title}
-# The paragraph gives the values of all systems if there are at most _SYSTEMS systems and _VALUES
-# values, and names all pairs if there are at most _PAIRS pairs. Names longer than _LONGEST
-# characters are cut.
+# The paragraph gives the mean metrics of all systems if there are at most _SYSTEMS systems and
+# _VALUES numbers, and names all pairs of systems if there are at most _PAIRS. Names longer than
+# _LONGEST characters are cut.
 _SYSTEMS, _VALUES, _PAIRS, _LONGEST = 4, 6, 3, 60
 
 
@@ -40,9 +40,9 @@ def paragraph(findings: Pairs, *, latex: bool = False) -> str:
     r"""Return four or five sentences for a paper's evaluation section.
 
     The sentences give the setting and the metrics of the full ranking, the expected sampled
-    metrics, the m from which the sampled order is right, the probability that one run shows the
-    true order, and what these numbers do not say. All numbers come from ``findings``. In LaTeX,
-    names are escaped, and citations use the keys of :func:`bibtex`.
+    metrics, the number of negatives from which the sampled order is right, the probability that one
+    run shows the true order, and what these numbers do not say. All numbers come from ``findings``.
+    In LaTeX, names are escaped, and citations use the keys of :func:`bibtex`.
     """
     return " ".join(_template(latex).render(_facts(findings), f=findings, latex=latex).split())
 
@@ -92,8 +92,8 @@ def _facts(f: Pairs) -> dict[str, Any]:
     """Return the names and numbers that the paragraph's template uses, in addition to ``f``."""
     sets, distinct = f.sets, f.protocol.design.distinct
     n = np.concatenate([x.n for x in sets])
-    # ``rows`` are the pairs of systems that are not tied on the full ranking. ``turned`` marks the
-    # pairs that sampling reverses, and ``level`` marks the pairs that sampling ties.
+    # ``rows`` are the pairs of systems whose exact metrics differ. ``turned`` marks the pairs whose
+    # order sampling reverses, ``level`` those whose expected sampled metrics are the same.
     rows = f.verdict[f.verdict["state"] != "tied"]
     rows = rows.assign(turned=rows["sampled"] < -TIED, level=rows["sampled"].abs() <= TIED)
     by_metric = {str(metric): part for metric, part in rows.groupby("metric", sort=False)}
@@ -120,8 +120,8 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "exact": _means(f, f.exact),
         "sampled": _means(f, f.sampled),
         "differ": bool((f.verdict["sampled"].abs() > TIED).any()),
-        # First come the metrics for which sampling reverses a pair of systems, then those for which
-        # sampling ties a pair, then all others.
+        # First come the metrics for which sampling reverses the order of two systems, then those
+        # for which it makes their expected metrics the same, then all others.
         "effects": sorted(effects, key=lambda group: (group[0][0] == 0, group[0][1] == 0)),
         "turned": _few_pairs(rows[rows["turned"]], "worse", "better") if one_metric else [],
         "starts": sorted(_grouped((int(m), metric) for m, metric in ends if m is not pd.NA)),
@@ -130,8 +130,8 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "wrong_pairs": _few_pairs(wrong, "better", "worse") if one_metric else [],
         "comparisons": len(rows),
         "kind": "pairs" if one_metric else "comparisons",
-        # The probability that one run shows the true order of a pair. It is given for every pair if
-        # there are at most _PAIRS pairs, and otherwise only for the pair with the lowest chance.
+        # The probability that one run shows the true order of two systems. If there are at most
+        # _PAIRS pairs of systems, it is given for each, otherwise only for the least probable.
         "runs": list(shown[["probability", "better", "worse", "metric"]].itertuples(index=False)),
         "low": f"{100 * (1 - CONFIDENT):g}",
         "high": f"{100 * CONFIDENT:g}",
@@ -144,7 +144,8 @@ def _facts(f: Pairs) -> dict[str, Any]:
 def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], int]]:
     """Return for each metric its name, the pairs (mean, system), and the number of best systems.
 
-    The best system comes first; several systems are best if their means are tied.
+    ``means`` has shape (systems, metrics). The best system comes first; several systems are best if
+    their means are the same.
     """
     table = []
     for metric, column in zip(f.metrics, means.T, strict=True):
@@ -154,12 +155,15 @@ def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], 
 
 
 def _few_pairs(rows: pd.DataFrame, first: str, second: str) -> list[tuple[str, str]]:
-    """Return the names of the systems of each pair, or an empty list for more than _PAIRS."""
+    """Return the names of the two systems in each row; an empty list for more than _PAIRS rows."""
     return list(zip(rows[first], rows[second], strict=True)) if len(rows) <= _PAIRS else []
 
 
 def _grouped(pairs: Iterable[tuple[Any, str]]) -> list[tuple[Any, list[str]]]:
-    """Return each distinct value with the metrics that have it, in order of first occurrence."""
+    """Return each distinct value with the metrics that have it, in order of first occurrence.
+
+    ``pairs`` holds values and names of metrics.
+    """
     groups: dict[Any, list[str]] = {}
     for value, metric in pairs:
         groups.setdefault(value, []).append(metric)

@@ -1,4 +1,4 @@
-"""Recheck a report: it contains its ranks and settings, so that it can be computed again."""
+"""Recheck an HTML report: it contains its ranks and settings, so that it can be computed again."""
 
 import html
 import json
@@ -25,13 +25,13 @@ _INPUTS = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTAL
 _TAG = re.compile(r"(<script.*?</script>|<style.*?</style>|<[^>]*>)", re.DOTALL)
 _ARRAY = re.compile(r'"dtype": "(\w+)", "bdata": "([^"]*)"')
 _TOKEN = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|[^\W\d]+")
-#: Matches the words that must not change between versions: numbers, and verdicts on pairs.
+#: Matches the words that every version must write alike: numbers, and verdicts on pairs of systems.
 _RESULT = re.compile(r".*\d|right|wrong|undecided|tied")
 _Token = tuple[str, str]  # where a number or word is in a report, and the number or word
 
 
 def embedded(sets: Sequence[RankSet], metrics: Sequence[Metric], **settings: Any) -> str:
-    """Return the ranks and the settings of a report as JSON, which is safe within HTML."""
+    """Return the ranks and the settings of a report as JSON that may be put into HTML as it is."""
     columns = [{x: getattr(ranks, x) for x in signature(RankSet).parameters} for ranks in sets]
     text = json.dumps(columns, default=np.ndarray.tolist)
     packed = b64encode(zlib.compress(text.encode())).decode()
@@ -89,7 +89,10 @@ def _drawn(script: str, start: int) -> str:
 
 
 def _first_difference(old: Sequence[_Token], new: Sequence[_Token]) -> tuple[str, str, str] | None:
-    """Return where the reports first differ, and what each has there; None if they are equal."""
+    """Return where two reports first differ, and what each has there; None if they never do.
+
+    ``old`` and ``new`` hold the words and numbers of the reports, with their places.
+    """
     for (place, x), (other, y) in zip_longest(old, new, fillvalue=("", "")):
         numbers = x[-1:].isdecimal() and y[-1:].isdecimal()
         close = numbers and math.isclose(float(x), float(y), rel_tol=1e-9, abs_tol=1e-12)

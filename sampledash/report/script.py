@@ -23,12 +23,12 @@ _HERE = Path(__file__).parent
 def python_script(findings: Pairs) -> str:
     """Write a Python script that prints the numbers of ``findings``.
 
-    The script prints exact means, expected sampled means with their standard deviation in one run,
-    and the verdict. It reads files from the folder in which it runs. The names of systems cannot
-    inject code: they occur only in ``findings.python``, where they are quoted.
+    The script prints exact mean metrics, expected sampled means with their standard deviation over
+    runs, and the verdict on each pair of systems. It reads files from the folder in which it runs.
+    The names of systems cannot inject code: they occur only in ``findings.python``, quoted.
     """
     protocol = findings.protocol
-    # Write the scheme, and each other option that differs from its default.
+    # The script gives the sampling scheme, and each other option that differs from its default.
     default = Protocol.of({"scheme": protocol.scheme})
     fields = ("odds", "fit_scheme", "ties", "weighting")
     changed = [name for name in fields if getattr(protocol, name) != getattr(default, name)]
@@ -54,7 +54,7 @@ def exact_script(source: str, python: str, metrics: Sequence[Metric]) -> str:
 def _correction(recipe: Correction) -> str:
     """Return a correction as a Python expression: its name, or a call if it has a prior.
 
-    The prior holds weights of the true ranks 1..n.
+    The prior holds a weight for each true rank.
     """
     if recipe.prior is None:
         return repr(str(recipe))
@@ -64,7 +64,10 @@ def _correction(recipe: Correction) -> str:
 
 
 def _m_values(findings: Pairs) -> list[str]:
-    """Return the evaluated values of m as lines of code; no lines if these m are the default."""
+    """Return the numbers of negatives m that were evaluated, as lines of code.
+
+    Return no lines if the script would evaluate these m by default.
+    """
     values, protocol = findings.orders.m_values, findings.protocol
     default = findings.every_m and (findings.m_max <= EVERY or not protocol.anew)
     if default or not (protocol.correction.by_rank or protocol.anew):

@@ -1,4 +1,4 @@
-"""Write verdicts: the order by sampling, the true order, and how many negatives are enough."""
+"""Write verdicts on systems: their order by sampling, their true order, and enough negatives."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -54,7 +54,10 @@ def metric_name(metric: str, correction: str = UNCORRECTED) -> str:
 
 
 def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
-    """Return a sentence on the m from which sampling shows the true order of all pairs."""
+    """Return a sentence: from how many negatives m is the expected order of all systems right?
+
+    ``m_max`` is the largest m that was computed.
+    """
     right = [row["right_from"] for row in verdict if row["state"] != "tied"]
     if not right:
         return NOTHING
@@ -71,7 +74,10 @@ def drawn_negatives(findings: Pairs) -> str:
 
 
 def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
-    """Return the verdict on the metric with index ``x``; ``name`` formats the name of a system."""
+    """Return a sentence: does the metric with index ``x`` order the systems rightly if sampled?
+
+    ``name`` formats the name of a system.
+    """
     metric = metric_name(str(findings.metrics[x]), str(findings.protocol.correction))
     few, drawn = len(findings.systems) <= MOST_NAMED, drawn_negatives(findings)
     pairs = range(findings.pairs) if few else [findings.worst_pair(x)]
@@ -92,9 +98,10 @@ def if_shared(findings: Pairs, options: Options) -> tuple[dict[str, pd.DataFrame
 
     The chances need overlaps: counts of items that two systems both rank above a relevant item. If
     they cannot be computed, there is no table. The table "shared" has a column ``metric`` and the
-    columns of :func:`probability_if_shared`. For each metric, a sentence is about the pair with the
-    lowest chance. Other sentences warn of overlaps with systems that have no ranks here. With more
-    than three systems, only the worst pair is computed.
+    columns of :func:`probability_if_shared`. For each metric, a sentence is about the pair of
+    systems with the lowest chance. Other sentences warn of overlaps with systems that have no ranks
+    here. With more than three systems, only the pair that is most likely in the wrong order is
+    computed.
     """
     named = {other for ranks in findings.sets for other in ranks.overlaps}
     if not named or not findings.protocol.design.by_degree:
@@ -117,7 +124,10 @@ def if_shared(findings: Pairs, options: Options) -> tuple[dict[str, pd.DataFrame
 
 
 def other_metrics(findings: Pairs, x: int) -> str:
-    """Return the verdicts on all metrics except metric ``x``, such as ``Also wrong: NDCG.``."""
+    """Return the verdicts on all other metrics, such as ``Also wrong: NDCG.``.
+
+    ``x`` is the index of the metric to leave out.
+    """
     worst, sentences = findings.states.min(axis=1), []
     for code, state in enumerate(CODES):
         names = [str(findings.metrics[y]) for y in np.flatnonzero(worst == code) if y != x]
@@ -127,7 +137,11 @@ def other_metrics(findings: Pairs, x: int) -> str:
 
 
 def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
-    """Return warnings on instances with different n or too few negatives, and on large cutoffs."""
+    """Return warnings on the data and the settings.
+
+    They are about instances that have other numbers of candidates in another system, or fewer
+    negatives than are to be drawn, and about metrics whose cutoff leaves no item out.
+    """
     first, *others = findings.sets
     notes, atoms = list[str](), first.counted()
     for other in others:
@@ -154,9 +168,10 @@ def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
 
 
 def cutoff_holds_all(metric: Metric, n: int, m: int, relevant: int = 1) -> list[str]:
-    """Return a warning if the cutoff includes all n candidates, or all sampled ranks.
+    """Return a warning if the metric's cutoff leaves no rank out: of n candidates, or in a sample.
 
-    ``relevant`` is the largest number of relevant items of an instance.
+    A sample has ``m`` negatives. ``relevant`` is the largest number of relevant items of an
+    instance.
     """
     of_all, of_sample = metric.cut(n - 1), metric.cut(m)
     if of_all is None or of_sample is None:
@@ -172,10 +187,10 @@ def cutoff_holds_all(metric: Metric, n: int, m: int, relevant: int = 1) -> list[
 
 
 def outside(values: Mapping[str, Sequence[float]], method: str = "") -> list[str]:
-    """Return a sentence on why estimates lie outside 0 to 100 %; an empty list if all lie inside.
+    """Return a sentence on why estimates of a metric are below 0 or above 100 %, if some are.
 
-    ``values`` maps names of estimators to estimates, or names of systems to estimates by
-    ``method``.
+    ``values`` maps names of estimators to estimates, or names of systems to estimates by the
+    estimator ``method``. If all estimates are in 0 to 100 %, the list is empty.
 
     Examples
     --------

@@ -24,9 +24,9 @@ from sampledash.report import escape
 from sampledash.report.numbers import listed, rounded
 from sampledash.sampling import Sampling
 
-# How to print a column of the package's own tables, by its name. A column has one or more rules:
-# header, kind of content, names of other columns. The last rule whose other columns are all in the
-# table is used. If the kind is "any", the values of the column decide how they are printed.
+# Name of a column of the package's own tables -> rules how to print it. A rule is a header, a kind
+# of content, and names of other columns. The last rule is used whose other columns are all in the
+# table. If the kind is "any", the values of the column decide how they are printed.
 _COLUMNS: dict[str, list[tuple[str, str, set[str]]]] = {}
 _ROWS = pd.read_csv(Path(__file__).with_suffix(".csv"), keep_default_na=False).to_numpy().tolist()
 for _name, _content, _header, _others in _ROWS:
@@ -83,7 +83,7 @@ def as_csv(table: pd.DataFrame) -> str:
 
 
 def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
-    """Return ranks as a table for :func:`read_rank_sets`; leave out columns of default values."""
+    """Return ranks as a table that :func:`read_rank_sets` reads; leave out columns of defaults."""
     parts = []
     for ranks in sets:
         pairs = zip(ranks.ranks.tolist(), ranks.beyond.tolist(), strict=True)
@@ -108,10 +108,10 @@ def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
 
 
 def _groups(sets: Sequence[RankSet], ranks: RankSet, name: str) -> list[str] | None:
-    """Return as text, for each relevant item, the numbers of negatives by weight or stratum.
+    """Return as text, for each relevant item, the numbers of negatives by group.
 
-    ``name`` is "classes" (sampling weights) or "strata". Return None if a rank set
-    lacks these numbers.
+    A group holds negatives of one sampling weight (``name`` is "classes"), or negatives from which
+    a fixed number is drawn ("strata"). Return None if a rank set lacks these numbers.
     """
     if any(getattr(x, name) is None for x in sets):
         return None
@@ -119,7 +119,10 @@ def _groups(sets: Sequence[RankSet], ranks: RankSet, name: str) -> list[str] | N
 
 
 def _overlaps(ranks: RankSet) -> list[str]:
-    """Return as text, for each relevant item, how many items two systems rank above it."""
+    """Return as text, for each relevant item, how many items this and another system rank above it.
+
+    The text gives such a number for each other system.
+    """
     rows = range(len(ranks))
     return [overlaps_text({other: x[row] for other, x in ranks.overlaps.items()}) for row in rows]
 
@@ -160,7 +163,7 @@ def printed(table: pd.DataFrame) -> list[Column]:
 
 
 def _headed(name: str, names: set[str]) -> tuple[str, str]:
-    """Return header and kind of content of column ``name`` in a table with columns ``names``."""
+    """Return header and kind of content of the column ``name``; the table has columns ``names``."""
     if "design" in names and " > " in name:  # a column for a pair of systems, such as "A > B"
         return f"Shows {name}", "chance"
     rows = [(header, kind) for header, kind, others in _COLUMNS.get(name, ()) if others <= names]
@@ -255,8 +258,9 @@ def vector_json(fit: Fit) -> str:
 
     Returns
     -------
-    An object with the keys ``metric n m scheme odds correction gamma prior values``. For sampled
-    rank t, ``values[t - 1]`` is the value to report. For a uniform prior, ``prior`` is ``null``.
+    An object with the keys ``metric n m scheme odds correction gamma prior values``. If the sampled
+    rank is t, ``values[t - 1]`` is the value to report. ``prior`` holds the weights of the true
+    ranks for which the correction was fitted, ``null`` if all are the same.
     """
     checks.of_kind("fit", fit, Fit, "Fit", "make one with sampledash.correction(name).fit(...)")
     recipe, sampling = fit.correction, fit.sampling
@@ -274,7 +278,8 @@ def read_vector_json(text: str) -> Fit:
     Raises
     ------
     ValueError
-        If :func:`vector_json` did not write the text, or the number of values is not m + 1.
+        If :func:`vector_json` did not write the text, or the number of values is not m + 1, with m
+        negatives.
     """
     keys = ("n", "m", "scheme", "odds", "correction", "metric", "values", "prior")
     try:

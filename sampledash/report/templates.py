@@ -54,13 +54,16 @@ def texts(file: Path) -> Mapping[str, str]:
 
 
 def template(file: Path, **names: Any) -> Template:
-    """Return the template in a file; ``names`` are further filters and constants for it."""
+    """Return the template in a file; ``names`` are further filters and constants it may use."""
     return inline(file.read_text(encoding="utf-8"), **names)
 
 
 @cache
 def inline(text: str, **names: Any) -> Template:
-    """Return a template with ``names`` as filters and constants; undefined names raise an error."""
+    """Return the template ``text``, in which ``names`` are filters and constants.
+
+    A name in the template that is not defined raises an error.
+    """
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)

@@ -19,8 +19,8 @@ def example() -> Audit:
     25 of the lists wrongly contain the relevant item.
     """
     rng, rows = np.random.default_rng(1), np.arange(_LISTS)[:, None]
-    # Weighted sampling without replacement: each item gets an exponential variable, whose rate is
-    # the item's weight, and the items with the smallest variables are taken.
+    # Weighted sampling without replacement: draw an exponential random number for each item, with
+    # the item's sampling weight as rate, and take the items with the smallest numbers.
     clocks = rng.exponential(size=(2, _LISTS, _ITEMS))
     taken = np.argsort(clocks[0] * np.arange(1, _ITEMS + 1))[:, :_TAKEN]
     weights = np.bincount(taken[:, 1:].ravel(), minlength=_ITEMS) ** 0.75

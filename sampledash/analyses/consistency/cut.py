@@ -17,20 +17,27 @@ from sampledash.report.escape import system_name
 
 @dataclass(frozen=True)
 class Known:
-    """Exact means or ranges of means, and significance tests for metrics whose means are exact."""
+    """Mean metrics if some ranks are unknown: exact means or ranges, and significance tests.
+
+    Only metrics whose means are exact are tested.
+    """
 
     means: pd.DataFrame  # columns: metric, system, exact (NaN if unknown), low, high
-    # Significance tests. Columns: metric, better, worse, difference, interval, p, p_holm, paired.
+    # Significance tests of pairs of systems. Columns: metric, better, worse, difference, interval,
+    # p, p_holm (p-value with Holm's correction), paired.
     tests: pd.DataFrame
 
     def of(self, metric: Metric) -> pd.DataFrame:
-        """Return the rows of ``means`` for one metric, in decreasing order of ``high``."""
+        """Return the rows of ``means`` for one metric, in decreasing order of column ``high``."""
         rows = self.means[self.means["metric"] == str(metric)]
         return rows.sort_values("high", ascending=False, kind="stable")
 
 
 def compute(source: Source, metrics: Sequence[Metric]) -> Known:
-    """Return the systems' means, or ranges of the means, and the significance tests."""
+    """Return each system's mean metric, or the range of it if it is unknown, and tests.
+
+    They are significance tests of the differences between systems.
+    """
     rows, tests = [], [pd.DataFrame()]
     for metric in metrics:
         for ranks in source.sets:
@@ -62,7 +69,7 @@ def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
 
 
 def means_table(known: Known) -> pd.DataFrame:
-    """Return ``known.means`` as a table of text: an exact mean, or the range that contains it."""
+    """Return the systems' mean metrics as text: an exact mean, or the range that contains it."""
     means = known.means
     columns = {
         "Metric": means["metric"],

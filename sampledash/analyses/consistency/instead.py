@@ -29,24 +29,31 @@ CORRECTIONS = ("uncorrected", "CLS", "BV 0.1", "BV 0.01")
 SAMPLED = CORRECTIONS[0]
 ORDER = "best order"
 BEST = f"{STOPPED}, {ORDER}"
-_MOST_ITEMS = 10**6  # largest number of items in the code snippet, which makes an array of items
+_MOST_ITEMS = 10**6  # largest number of items in the script of :func:`snippet`, to save memory
 
 
 @dataclass(frozen=True)
 class Priced:
-    """Results of all evaluation designs, by budget (number of scores per instance and system).
+    """Results of several ways to evaluate (designs), by budget.
 
-    An evaluation design says how many instances and candidates are scored with the budget.
+    The budget is the number of scores per instance and system. A design says how many instances and
+    candidates are scored with it.
     """
 
     by_price: Mapping[int, Designs]
 
     def error(self, budget: int) -> dict[str, float]:
-        """Map each evaluation design to the metric's root mean squared error over all systems."""
+        """Map each way to evaluate (design) to the metric's root mean squared error over systems.
+
+        The ``budget`` is the number of scores per instance.
+        """
         return {name: _mean_root(x["rmse"]) for name, x in self.by_design(budget).items()}
 
     def by_design(self, budget: int) -> dict[str, pd.DataFrame]:
-        """Map each design that the ``budget`` allows to its table of errors, a row per system."""
+        """Map each way to evaluate (design) to its table of errors, which has a row per system.
+
+        Designs that the ``budget`` of scores per instance does not allow are left out.
+        """
         errors = self.by_price[budget].errors.dropna()
         return {str(name): rows for name, rows in errors.groupby("design", sort=False)}
 
@@ -56,9 +63,10 @@ def _mean_root(values: Any) -> float:
 
 
 def most_of(focus: Focus) -> int:
-    """Return the largest budget (scores per instance): all negatives of the longest list.
+    """Return the largest budget, in scores per instance: enough to score every negative.
 
-    With some sampling schemes, each m takes long. Then return the page's largest m instead.
+    With some sampling schemes, computing the result for one m takes long. Then return the largest m
+    of the page's slider instead.
     """
     if focus.result.protocol.design.by_class is not None:
         return focus.result.m_max
@@ -66,12 +74,19 @@ def most_of(focus: Focus) -> int:
 
 
 def ladder(focus: Focus, *budgets: int) -> list[int]:
-    """Return ``budgets`` and the slider's budgets up to :func:`most_of`, in increasing order."""
+    """Return all budgets (scores per instance) to compute, in increasing order.
+
+    They are ``budgets`` and the steps of the slider up to :func:`most_of`.
+    """
     return sorted({*budgets, *(int(b) for b in BUDGETS if b <= most_of(focus))})
 
 
 def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = None) -> Priced:
-    """Return the errors of the metric with all evaluation designs, at each of the ``budgets``."""
+    """Return the errors of the chosen metric with each evaluation design and budget.
+
+    A budget is a number of scores per instance; a design is a way to spend it, such as full ranking
+    of some instances.
+    """
     q, metric, most = focus.result.question, focus.metric, most_of(focus)
     for budget in budgets:
         if not 1 <= budget <= most:
@@ -89,8 +104,8 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
     for done, price in enumerate(budgets):
         if progress:
             progress(done / len(budgets))
-        # Corrections are left out if the budget is larger than the slider's largest budget, because
-        # fitting each correction would then take seconds.
+        # Corrections are left out if the budget (scores per instance) is above the slider's largest
+        # budget, because fitting a correction would then take seconds.
         corrected = price <= BUDGETS[-1] and by_rank
         options["corrections"] = CORRECTIONS if corrected else (SAMPLED,)
         make = partial(designs, metric, focus.sets, price, proxies=proxies, **options)
@@ -103,7 +118,7 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
 
 
 def sentence(focus: Focus, priced: Priced, m: int) -> str:
-    """Return a sentence on the errors of evaluation designs that compute m scores per instance."""
+    """Return a sentence that compares ways to evaluate (designs) with m scores per instance."""
     errors, whole = priced.error(m), _instances(focus)
     corrected = errors.keys() - {SAMPLED, FULL, STOPPED, BEST}
     best = min(corrected, key=errors.__getitem__, default=None)
@@ -124,8 +139,8 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
 
     A design is a way to spend the budget, the number of scores per instance and system: see
     :func:`~sampledash.comparison.designs.designs`. The table to show has formatted means over the
-    systems, and the chance that a run shows the true order of the marked pair. The table to
-    download has a row per design and system.
+    systems, and the chance that a run shows the true order of the two systems that the user chose.
+    The table to download has a row per design and system.
     """
     errors, orders = priced.by_price[budget]
     better, worse = focus.ordered(focus.pair)
@@ -134,11 +149,12 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
     known = priced.by_design(budget)
 
     def row(design: str) -> list[str]:
-        if design not in known:  # the budget is too small for one instance
+        if design not in known:  # the budget of scores is too small to evaluate one instance
             return ["–"] * 5
         rows, off = known[design], _mean_root(known[design]["rmse"])
         errors = (bare_points(_mean_root(rows[x])) for x in ("bias", "standard_error"))
-        # A tied pair has no true order: the chance that a run shows it is NaN, written as a dash.
+        # Two systems with equal exact metrics have no true order: the chance that a run shows it is
+        # NaN, written as a dash.
         shown = "always" if chances[design] == 1 and not off else in_runs(chances[design])
         return [count(round(rows["instances"].mean())), *errors, bare_points(off), shown]
 
@@ -165,9 +181,9 @@ def snippet(focus: Focus, price: int) -> str:
 
 
 def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.Picture:
-    """Draw the error of each evaluation design over the budget, in scores per instance.
+    """Draw the error of the metric over the budget (scores per instance), a line per design.
 
-    The chosen ``budget`` is marked.
+    A design is a way to spend the budget. The chosen ``budget`` is marked.
     """
     c, budgets = theme.look(dark), [b for b in priced.by_price if b in BUDGETS]
     errors = pd.DataFrame({b: priced.error(b) for b in budgets}).T * 100

@@ -1,4 +1,4 @@
-"""Pictures of the Consistency page: metrics over m, verdict tiles, chances of the true order.
+"""Pictures of the Consistency page: metrics over m, verdicts, chances of the true order.
 
 m is the number of sampled negatives. Values are passed as shares (0 to 1) and drawn in percent.
 """
@@ -22,22 +22,22 @@ from sampledash.report.escape import plain
 from sampledash.report.numbers import bare_points, count, in_runs, points
 from sampledash.types import Flags, Floats, Ints
 
-WIDE = 4  # with more metrics, tiles of :func:`tile_map` are too narrow for words on a phone
+WIDE = 4  # with more metrics (columns), tiles of :func:`tile_map` are too narrow on a phone
 _ROW = 34  # height of one row of a dot plot, in pixels
 _BARS = 30  # number of bars of a histogram
 _PAIR_DASH = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _QUARTERS = {"tickvals": [0, 25, 50, 75, 100], "ticktext": [f"{q} %" for q in range(0, 101, 25)]}
 
 DIFFERENCE = "Difference"
-VIEWS = (DIFFERENCE, "Values", "Order")  # ways to draw a metric over m
-CURVE = 340  # height in pixels of a picture whose x axis is m
+VIEWS = (DIFFERENCE, "Values", "Order")  # ways to draw a metric over m, the number of negatives
+CURVE = 340  # height in pixels of a picture whose x axis is m, the number of negatives
 _M_AXIS = "m, negatives"
-# State of a pair of systems -> name of its colour.
+# Verdict on the sampled order of two systems -> name of its colour.
 _STATE = {"right": "green", "wrong": "vermillion", "undecided": "orange", "tied": "muted"}
 
 
 def stretches(m_values: Ints, inside: Flags) -> list[tuple[int, int]]:
-    """Return the first and last m of each run of consecutive True in ``inside``.
+    """Return the first and last value of m in each stretch of consecutive True in ``inside``.
 
     Examples
     --------
@@ -71,10 +71,10 @@ def rank_edges(largest: int, *, top: bool) -> Ints:
 
 
 def rank_shares(sets: Sequence[RankSet], ties: Ties, *, top: bool = False) -> tuple[Ints, Floats]:
-    """Return a histogram of each system's ranks: the last rank and the height of each bar.
+    """Return a histogram of each system's true ranks.
 
-    The last ranks are those of :func:`rank_edges`. The heights are shares of the system's relevant
-    items, with shape (bars, systems).
+    For each bar, return the last of its ranks (see :func:`rank_edges`) and its height. Heights are
+    shares of the system's relevant items, with shape (bars, systems).
     """
     edges = rank_edges(max(int(ranks.n.max()) for ranks in sets), top=top)
     up_to = np.column_stack([rank_distribution_at(ranks, edges, ties=ties) for ranks in sets])
@@ -92,12 +92,12 @@ def curves(
     dark: bool = False,
     height: int = theme.HEIGHT,
 ) -> theme.Picture:
-    """Draw the expected sampled metric of each system over m.
+    """Draw the expected sampled metric of each system over m, the number of negatives.
 
     Figures 2 and 6 of Krichene & Rendle are such pictures. ``means`` has shape (m_values, systems).
     Dashed lines show the ``exact`` metrics. In ``marks``, "at" is the m of a vertical line. "flips"
-    are the m at which the order of one pair of systems changes (triangles), and "wrong" are the
-    ranges of m (first, last) in which the order of this pair is wrong (shading).
+    are the m at which the order of two chosen systems changes (triangles), and "wrong" are the
+    ranges of m (first, last) in which the order of these systems is wrong (shading).
     """
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
     ends, dashed = [1, int(m_values[-1])], theme.exact_line(dark, 1.2)
@@ -123,10 +123,10 @@ def _over(
     names: Sequence[dict[str, Any]] = (),
     shapes: Sequence[dict[str, Any]] = (),
 ) -> theme.Picture:
-    """Return a figure of ``data`` over m, on which ``marks`` are drawn.
+    """Return a figure of ``data`` over m, the number of negatives, with ``marks``.
 
-    The marks are those of :func:`curves`: the page's m, the m at which the order of a pair changes,
-    and the ranges of m in which this order is wrong.
+    The marks are those of :func:`curves`: the page's m, each m at which the sampled order of two
+    systems changes, and the ranges of m in which this order is wrong.
     """
     at, wrong, flips = marks["at"], marks["wrong"], marks["flips"]
     c = theme.look(dark)
@@ -135,7 +135,8 @@ def _over(
     place = {"yref": "paper", "yanchor": "bottom", "font": {"color": c.vermillion, "size": 12}}
     ticks, triangles = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
     for m, after in zip_longest(ticks, ticks[1:], fillvalue=np.inf):
-        # Above each triangle stands its m, unless the next triangle is too near for the text.
+        # A triangle marks each m (number of negatives) at which two systems change order. Above it
+        # stands m, unless the next triangle is too near for the text.
         text = f"{count(m)}<br>▾" if after > 2.5 * m else "▾"
         triangles.append(theme.note(float(np.log10(m)), 1, text, **place))
     return theme.figure(
@@ -154,9 +155,10 @@ def _over(
 def curve(
     focus: Focus, view: str, systems: list[int] | None = None, *, dark: bool
 ) -> theme.Picture:
-    """Draw the metric in focus over m, in one of the ``VIEWS``.
+    """Draw the chosen metric over m, the number of negatives, in one of the ``VIEWS``.
 
-    ``systems`` are drawn in the views "Values" and "Order"; "Difference" shows the marked pair.
+    ``systems`` are drawn in the views "Values" and "Order". The view "Difference" shows the pair of
+    systems that the user marked.
     """
     systems = focus.result.drawn(focus.pair) if systems is None else systems
     if view == DIFFERENCE:
@@ -167,10 +169,11 @@ def curve(
 
 
 def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, dict[str, Any]]:
-    """Return values of m to draw, the systems' mean metrics at these m, and what to mark.
+    """Return numbers of negatives m to draw, the systems' mean metrics at these m, and marks.
 
-    The means have shape (number of values of m, systems). The marks are the page's m, each m at
-    which the sampled order of the marked pair changes, and the ranges of m with the wrong order.
+    The means have shape (number of values of m, systems). Marks are for the pair of systems that
+    the user chose: the page's m, each m at which the sampled order of the two systems changes, and
+    the ranges of m in which this order is wrong. ``x`` is the index of the metric.
     """
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
@@ -185,9 +188,9 @@ def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, dict[str, Any]]:
 
 
 def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
-    """Draw metric number ``x`` of ``systems`` over m.
+    """Draw the metric with index ``x`` of ``systems`` over m, the number of negatives.
 
-    The values of m at which the sampled order of the marked pair changes are marked.
+    Each m at which the sampled order of the two chosen systems changes is marked.
     """
     r = focus.result
     exact = r.exact[systems, x]
@@ -197,7 +200,10 @@ def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
 
 
 def difference(focus: Focus, *, dark: bool) -> theme.Picture:
-    """Draw the marked pair's expected difference over m: truly better minus truly worse system."""
+    """Draw the expected difference of the two chosen systems over m, the number of negatives.
+
+    It is the metric of the truly better system minus that of the truly worse system.
+    """
     r, x, c = focus.result, focus.x, theme.look(dark)
     i, j, truth = r.truths[x][focus.pair]
     grid, means, marks = _over_m(focus, x)
@@ -232,7 +238,10 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
 
 
 def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
-    """Draw each system's position in the expected sampled order over m; position 1 is on top."""
+    """Draw each system's position in the expected order over m, the number of negatives.
+
+    Position 1, the best, is on top. ``x`` is the index of the metric.
+    """
     r = focus.result
     grid, means, marks = _over_m(focus, x)
     places = 1 + np.sum(means[:, None, :] > means[:, systems, None] + TIED, axis=2)
@@ -259,7 +268,7 @@ def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
 
 
 def badge(state: str, dark: bool) -> dict[str, str]:
-    """Return the CSS colours of a badge that names the state of a pair, such as ``"right"``."""
+    """Return the CSS colours of a badge with a verdict on two systems, such as ``"right"``."""
     hue = getattr(theme.look(dark), _STATE[state])
     return {"color": hue, "backgroundColor": theme.faded(hue, 0.1)}
 
@@ -267,10 +276,10 @@ def badge(state: str, dark: bool) -> dict[str, str]:
 def tile_map(
     r: Result, pairs: list[int], focus: Focus | None = None, *, dark: bool = False
 ) -> theme.Picture:
-    """Draw a tile per pair (row) and metric (column): whether the pair's sampled order is right.
+    """Draw a tile for each pair of systems (row) and metric (column): is the sampled order right?
 
-    A click on a tile reports its metric and the number of its pair. The tile in ``focus`` is
-    marked.
+    A click on a tile reports the metric and the pair. The tile of the metric and the pair in
+    ``focus`` is marked.
     """
     c, metrics = theme.look(dark), list(map(str, r.metrics))
     verdict = [row for x in range(len(metrics)) for row in r.rows(x, pairs)]
@@ -319,7 +328,7 @@ def _hover(row: Mapping[str, Any], m_max: int) -> str:
 
 
 def pair_name(first: str, second: str) -> str:
-    """Return the label of a pair's row of tiles, with a line break if the names are long."""
+    """Return a label that names two systems, with a line break between them if it is long."""
     shortened, other = plain(first, 12), plain(second, 12)
     return f"{shortened},{'<br>' if len(shortened) + len(other) > 10 else ' '}{other}"
 
@@ -329,7 +338,8 @@ def distribution(
 ) -> theme.Picture:
     """Draw the share of relevant items in each range of ranks (Krichene & Rendle, Figure 5).
 
-    ``edges`` are the last ranks of the ranges; ``shares`` has shape (edges, systems).
+    ``edges`` are the last ranks of the ranges; ``shares``, of shape (edges, systems), are shares of
+    a system's relevant items.
     """
     stretch = zip(np.r_[1, edges[:-1] + 1], edges, strict=True)
     labels = [f"{count(a)}-{count(b)}" if a < b else count(b) for a, b in stretch]
@@ -361,9 +371,9 @@ def chances(
     *,
     dark: bool = False,
 ) -> theme.Picture:
-    """Draw for each pair a dot: the chance that one sampled run shows the true order.
+    """Draw for each pair of systems a dot: the chance that one run shows their true order.
 
-    Bars show ``ends``, the range of this chance if both systems share the negatives.
+    Bars between ``ends`` show the range of this chance if both systems share the negatives.
     """
     c = theme.look(dark)
     colors = {"own negatives": c.blue, "shared negatives": theme.faded(c.blue, 0.35)}
@@ -374,9 +384,9 @@ def chances(
 
 
 def differences(rows: pd.DataFrame, *, dark: bool = False) -> theme.Picture:
-    """Draw each pair's exact difference with its confidence interval.
+    """Draw the exact difference of each pair of systems, with its confidence interval.
 
-    ``rows`` are from ``comparison.significance``.
+    ``rows`` is the result of ``comparison.significance``.
     """
     c, ends = theme.look(dark), rows["interval"].tolist()
     colors = [c.green if low > 0 or high < 0 else c.orange for low, high in ends]
@@ -400,9 +410,10 @@ def _rows(
     xaxis: dict[str, Any],
     **layout: Any,
 ) -> theme.Picture:
-    """Return a plot with a row for each pair: a dot at its value, over a bar between its ``ends``.
+    """Return a plot with a row for each pair of systems: a dot at its value, on a bar.
 
-    ``colors`` maps the names of dot and bar to their colours; ``texts`` are the values as text.
+    The bar reaches from the lower to the upper of its ``ends``. ``colors`` maps the names of dot
+    and bar to their colours; ``texts`` are the values as text.
     """
     (dot, hue), (bar, shade) = colors.items()
     c, y = theme.look(dark), list(range(len(pairs)))
@@ -428,14 +439,15 @@ def _rows(
 def chance_over_m(
     m_values: Ints, series: Mapping[str, Floats], *, at: int, target: float, dark: bool = False
 ) -> theme.Picture:
-    """Draw a line for each pair: the chance that one sampled run shows the true order, over m.
+    """Draw a line for each pair of systems: the chance that one run shows their true order, over m.
 
-    ``series`` maps the name of a pair to its chances at ``m_values``; NaN is skipped. Straight
-    lines mark the current m, ``at``, and the wanted chance, ``target``.
+    m is the number of sampled negatives. ``series`` maps the name of a pair to its chances at
+    ``m_values``; NaN is skipped. Straight lines mark the current m, ``at``, and the wanted chance,
+    ``target``.
     """
     c, data = theme.look(dark), []
     for place, (name, y) in enumerate(series.items()):
-        # Colours stand for systems, so the lines of pairs differ in dash pattern instead.
+        # Colours stand for systems, so lines for pairs of systems differ in dash pattern instead.
         line = {"color": c.muted if place else c.ink, "width": 1.8 if place else 3}
         line |= {"dash": _PAIR_DASH[place % len(_PAIR_DASH)]}
         style = {"mode": "lines+markers", "marker": {"size": 5}, "connectgaps": True}
@@ -454,9 +466,10 @@ def chance_over_m(
 
 @dataclass(frozen=True)
 class MeanLaw:
-    """Distribution of a system's mean metric in one run.
+    """Distribution of a system's mean metric over runs, which draw new negatives.
 
-    If ``values`` and their probabilities ``mass`` are None, the distribution is normal.
+    ``values`` are the possible means, and ``mass`` their probabilities. If both are None, the
+    distribution is normal.
     """
 
     mean: float
@@ -476,10 +489,10 @@ class MeanLaw:
 def histogram(
     metric: str, systems: Sequence[tuple[str, Floats, MeanLaw, int]], *, dark: bool = False
 ) -> theme.Picture:
-    """Draw each system's means in repeated runs as bars, and their exact distribution as a line.
+    """Draw each system's mean metric in repeated runs as bars, and its distribution as a line.
 
-    ``systems`` holds the name of each system, its means, their exact distribution, and the position
-    of the system in the legend, which determines its colour.
+    ``systems`` holds for each system its name, its means in simulated runs, their exact
+    distribution, and its position in the legend, which determines its colour.
     """
     data: list[dict[str, Any]] = []
     top = 0.0
@@ -513,9 +526,9 @@ def histogram(
 
 
 def bin_edges(values: Floats, law: MeanLaw) -> Floats:
-    """Return the edges of a histogram's equally wide bars.
+    """Return the edges of the equally wide bars of a histogram of a mean metric.
 
-    If the possible values of the mean metric are equally spaced, no edge is at a possible value.
+    If the values that the mean can take are equally spaced, no edge is at such a value.
     """
     low = min(float(values.min(initial=law.mean)), law.mean - 4 * law.std)
     high = max(float(values.max(initial=law.mean)), law.mean + 4 * law.std)
@@ -526,7 +539,7 @@ def bin_edges(values: Floats, law: MeanLaw) -> Floats:
         gaps = np.diff(law.values)
         gap = float(gaps.min())
         if np.allclose(gaps, gap, rtol=1e-6):
-            # The possible values are equally spaced: let each bar hold the same number of them.
+            # The values that the mean can take are equally spaced: let each bar hold equally many.
             width = max(1, round(step / gap)) * gap
             first = law.values[0] - gap / 2
             first += np.floor((low - first) / width) * width

@@ -39,7 +39,7 @@ def report(focus: Focus) -> str:
     for table in if_shared(r, r.question.options)[0].values():
         tables["Chance of the true order with shared negatives"] = table
     if sum(map(len, r.question.sets)) <= MOST_TESTED:
-        with suppress(ValueError):  # counts of instances must be whole; the page shows this error
+        with suppress(ValueError):  # no tests if counts of instances are fractions: see the page
             parts = [replace(focus, x=x).significance() for x in every]
             tests = pd.concat(parts, ignore_index=True)
             tables["Over instances"] = tests[["metric", *tests.columns.drop("metric")]]
@@ -48,7 +48,7 @@ def report(focus: Focus) -> str:
 
 
 def exact(source: Source, metrics: Sequence[Metric], known: cut.Known) -> str:
-    """Return an HTML document with the results for ranks that are unknown beyond a cutoff."""
+    """Return an HTML report on rank sets in which ranks beyond a cutoff are unknown."""
     tables, k = {"Means": known.means, "Over instances": known.tests}, source.largest_cutoff or 0
     return exact_report(source.name, source.python, source.sets, metrics, tables, k)
 

@@ -28,10 +28,10 @@ from sampledash.rank_sets import RankSet
 from sampledash.simulation import batches
 from sampledash.types import Floats, Ints, Progress, frozen
 
-MOST_PAIRS = 10  # largest number of pairs in the map of tiles, which has a row per pair
+MOST_PAIRS = 10  # largest number of pairs of systems in the picture with a row of verdicts per pair
 MOST_CURVES = 10  # largest number of systems whose curves are drawn
-MOST_SYSTEMS = 5  # largest number of systems that the tabs of the page analyse
-MOST_OVER_M = 6  # largest number of pairs for which the chance of the true order is drawn over m
+MOST_SYSTEMS = 5  # largest number of systems that the tabs of the Consistency page analyse
+MOST_OVER_M = 6  # largest number of pairs of systems in the picture of chances over m (negatives)
 SEED = 1  # seed for resampling the instances in significance tests
 
 
@@ -51,12 +51,12 @@ class Question:
 
     @cached_property
     def protocol(self) -> Protocol:
-        """The evaluation protocol that the options describe; ValueError if an option is invalid."""
+        """How negatives are drawn, ties ranked and metrics corrected; ValueError if invalid."""
         return Protocol.of(self.options)
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Cache key: it holds all settings except m."""
+        """Cache key: it holds all settings except m, the number of negatives."""
         return self.source.key, self.metrics, self.protocol
 
     @property
@@ -65,7 +65,10 @@ class Question:
         return self.source.bundled
 
     def orders(self, progress: Progress | None = None) -> Orders:
-        """Return the sampled order of the systems at every m, or at few m if each m takes long."""
+        """Return the expected order of the systems at each number of negatives m.
+
+        If computing the order for one m takes long, only few m are computed.
+        """
         m_max, m_values = where_to_look(self.sets, self.m, self.protocol)
         q: Any = self.metrics, self.sets, m_max, self.protocol
         return memory.orders(*q, shared=self.shared, progress=progress, m_values=m_values)
@@ -77,9 +80,10 @@ class Question:
 
     @remembered
     def verdict_at(self, m: int) -> dict[str, list[Any]]:
-        """Return the verdicts at this m: for each metric and pair, whether the order is right.
+        """Return verdicts for ``m`` negatives: is the order of two systems right?
 
-        The result maps the column names of the table of verdicts to lists.
+        There is a verdict for each metric and each pair of systems. The result maps the column
+        names of the table of verdicts to lists.
         """
         q = self.metrics, self.sets, m, self.protocol
         return verdict_at_m(self.orders(), *q, self.exact())
@@ -87,15 +91,15 @@ class Question:
 
 @dataclass(frozen=True)
 class Result(Pairs):
-    """Results of the Consistency page. Methods take a pair of systems by number.
+    """Results of the Consistency page, which compares sampled and true order of systems.
 
-    The number of a pair is its index in ``ends``, the list of all pairs.
+    Methods take a pair of systems by number: its index in ``ends``, the list of all pairs.
     """
 
     question: Question
 
     def few_pairs(self, *marked: int) -> list[int]:
-        """Return all pairs or, if there are too many, the ``marked`` pairs and the worst pairs.
+        """Return all pairs of systems or, if there are too many, the ``marked`` and worst pairs.
 
         In the worst pairs, the sampled order is wrong, or is most likely to be wrong.
         """
@@ -104,13 +108,16 @@ class Result(Pairs):
         return list(dict.fromkeys([*marked, *self.worst_pairs(MOST_PAIRS)]))
 
     def few_systems(self, pairs: Sequence[int], most: int) -> list[int]:
-        """Return all systems or, if they are too many, the first ``most`` systems in ``pairs``."""
+        """Return all systems or, if there are more than ``most``, the first ``most`` in ``pairs``.
+
+        Systems and pairs of systems are given by index.
+        """
         if len(self.systems) <= most:
             return list(range(len(self.systems)))
         return list(dict.fromkeys(end for pair in pairs for end in self.ends[pair]))[:most]
 
     def drawn(self, pair: int) -> list[int]:
-        """Return the systems to draw: all systems or, if there are too many, a selection.
+        """Return the systems whose curves are drawn: all or, if there are too many, a selection.
 
         The selection has the systems of ``pair`` and of the pairs whose sampled order is wrong, or
         is most likely to be wrong.
@@ -118,13 +125,16 @@ class Result(Pairs):
         return self.few_systems([pair, *self.worst_pairs(MOST_PAIRS)], MOST_CURVES)
 
     def std_of(self, sets: Sequence[RankSet]) -> Floats:
-        """Return the standard deviation of each system's sampled mean over runs (cached)."""
+        """Return the standard deviation over runs of each system's sampled mean metric (cached)."""
         key = "std_of", self.question.key, self.m, memory.digests(sets)
         std_of = super().std_of
         return memory.cached(key, lambda: frozen(std_of(sets)), shared=self.question.shared)
 
     def flips(self, pairs: Sequence[int]) -> pd.DataFrame:
-        """Return a table of flips, the m at which a pair's sampled order changes."""
+        """Return a table of flips: the numbers of negatives m at which two systems change order.
+
+        It is the order by the expected sampled metric.
+        """
         rows, orders, name = [], self.orders, str(self.question.protocol.correction)
         for x, metric in enumerate(self.metrics):
             for p in pairs:
@@ -146,7 +156,10 @@ def compute(question: Question, progress: Progress | None = None) -> Result:
 
 @dataclass(frozen=True)
 class Focus:
-    """What the tabs of the page analyse: metric number ``x``, and the ``pair`` the user marked."""
+    """What the tabs of the Consistency page analyse: one metric and one pair of systems.
+
+    ``x`` is the index of the metric, and ``pair`` that of the pair which the user marked.
+    """
 
     result: Result
     x: int
@@ -159,13 +172,16 @@ class Focus:
 
     @property
     def tile_pairs(self) -> list[int]:
-        """Pairs in the map of tiles: the pairs of :meth:`Result.few_pairs`, and the marked pair."""
+        """Pairs of systems in the picture that has a tile with a verdict for each pair and metric.
+
+        They are the pairs of :meth:`Result.few_pairs`, and the pair that the user marked.
+        """
         pairs = self.result.few_pairs()
         return pairs if self.pair in pairs else [*pairs, self.pair]
 
     @property
     def tied(self) -> bool:
-        """Whether the systems of the marked pair have equal exact values."""
+        """Whether the two systems of the marked pair have the same exact mean metric."""
         return not self.result.truths[self.x][self.pair][2]
 
     @cached_property
@@ -186,7 +202,10 @@ class Focus:
 
     @cached_property
     def pairs(self) -> list[int]:
-        """Pairs of ``systems``: the marked pair, then those most likely to be ordered wrongly."""
+        """Pairs of ``systems``: the one that the user marked, then the others, the worst first.
+
+        The worst pair is the one that a run most likely puts in the wrong order.
+        """
         every = [self.result.ends.index(ends) for ends in combinations(self.systems, 2)]
         chances = np.nan_to_num(self.result.chances[self.x], nan=1.0)
         return sorted(every, key=lambda p: (p != self.pair, chances[p]))
@@ -197,13 +216,13 @@ class Focus:
         return name(self.result.systems[i]), name(self.result.systems[j])
 
     def label(self, pair: int, name: Callable[[str], str] = str) -> str:
-        """Return a pair as ``better > worse``, or ``one = other`` if the exact values are equal."""
+        """Return a pair as ``better > worse``, or ``one = other`` if exact metrics are equal."""
         sign = " > " if self.result.truths[self.x][pair][2] else " = "
         return sign.join(self.ordered(pair, name))
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Cache key: it holds the page's settings, the metric, m and the analysed systems."""
+        """Cache key: the page's settings, the metric, the number of negatives, and the systems."""
         return self.result.question.key, self.x, self.result.m, *self.systems
 
     @property
@@ -221,7 +240,7 @@ class Focus:
         return table.iloc[[named.index(pair) for pair in names]]
 
     def tests(self, progress: Progress | None = None) -> pd.DataFrame:
-        """Return a significance test for each pair's difference in the exact metric."""
+        """Return a significance test of the exact metric's difference for each pair of systems."""
         sets, protocol = self.sets, self.result.question.protocol
         options: dict[str, Any] = {"ties": protocol.ties, "weighting": protocol.weighting}
 
@@ -234,9 +253,10 @@ class Focus:
 
     @remembered
     def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Return each pair's significance test, and the chance that one run has the true order.
+        """Return for each pair of systems a significance test, and a chance.
 
-        In this run, the instances and the negatives are both drawn at random.
+        It is the chance that one run has their true order, if the run draws both its instances and
+        its negatives at random.
         """
         q = self.result.question
         again = probability_if_redrawn(self.metric, self.sets, q.m, **q.options)
@@ -245,9 +265,9 @@ class Focus:
 
     @remembered
     def bounds(self, pair: int) -> tuple[float, float]:
-        """Return bounds of the chance that one run puts a pair of systems in the true order.
+        """Return bounds of the chance that one run puts a pair of systems in their true order.
 
-        In this run, both systems are ranked among the same negatives.
+        In this run, both systems rank the relevant items among the same negatives.
         """
         q = self.result.question
         sets = [q.sets[end] for end in self.result.ends[pair]]
@@ -256,7 +276,7 @@ class Focus:
 
     @remembered
     def one_lists(self) -> tuple[OneList, OneList]:
-        """Return the distribution of each system's mean in one run, for the marked pair of systems.
+        """Return the distribution of the mean metric in one run, for both systems of the pair.
 
         In this run, all instances share one list of negatives.
         """
@@ -268,11 +288,12 @@ class Focus:
 
     @remembered
     def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
-        """Return values of m, and each pair's chance at each m that one run has the true order.
+        """Return numbers of negatives m, and chances at these m, by pair of systems.
 
-        For each of the first ``MOST_OVER_M`` pairs, the values include the smallest m from which
-        the pair's chance is at least ``probability``, and the m before it. At these two m, the
-        chances of other pairs may be NaN.
+        It is the chance that one run has the true order of the two systems. For each of the first
+        ``MOST_OVER_M`` pairs, the values of m include the smallest m from which the pair's chance
+        is at least ``probability``, and the m before it. At these two m, the chances of other pairs
+        may be NaN.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
@@ -297,9 +318,9 @@ class Focus:
 
     @remembered
     def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Return how many negatives, or how many instances, each pair needs.
+        """Return how many negatives, or how many instances, each pair of systems needs.
 
-        With this number, one run shows the pair's true order with the given ``probability``.
+        With this number, one run shows the true order of the two systems with ``probability``.
         """
         q, about, top = self.result.question, (self.metric, self.sets), self.result.m_max
         negatives = negatives_needed(*about, probability, top, progress=progress, **q.options)
@@ -307,7 +328,10 @@ class Focus:
         return negatives.merge(instances, on=["better", "worse"])
 
     def plan(self, probability: float) -> pd.DataFrame:
-        """Return the table of :meth:`needed` for each metric, as one table."""
+        """Return how many negatives or instances are needed, for all metrics in one table.
+
+        ``probability`` is that of :meth:`needed`.
+        """
         correction = str(self.result.question.protocol.correction)
         tables = [
             replace(self, x=x).needed(probability).assign(metric=str(metric))
@@ -319,7 +343,7 @@ class Focus:
 
     @remembered
     def law_of_mean(self, system: int) -> tuple[Floats, Floats] | None:
-        """Return the distribution of a system's mean metric in one run, or None if it is normal."""
+        """Return the distribution of a system's mean metric over runs, or None if it is normal."""
         q = self.result.question
         return law_of_mean(Run(self.metric, q.sets[system], q.m, q.protocol), stream=system)
 
@@ -344,7 +368,7 @@ class Focus:
         return memory.cached(key, make, shared=self.shared)
 
     def runs(self, values: Floats) -> pd.DataFrame:
-        """Compare mean and standard deviation over simulated runs with their exact values.
+        """Compare simulated runs with exact values: the mean over runs, and the standard deviation.
 
         ``values`` holds the mean metrics in each simulated run: shape (systems, runs, metrics).
         """
@@ -360,9 +384,10 @@ class Focus:
         return table.assign(**{name: part.T.ravel() for name, part in columns.items()})
 
     def seen(self, values: Floats) -> pd.DataFrame:
-        """Return each pair's share of simulated runs with the true order, and the exact chance.
+        """Return how often simulated runs show the true order of each pair of systems.
 
-        ``values`` holds the mean metrics in each simulated run: shape (systems, runs, metrics).
+        Also return the exact probability of the true order. ``values`` holds the mean metrics in
+        each simulated run: shape (systems, runs, metrics).
         """
         rows, r, of = [], self.result, dict(zip(self.systems, values, strict=True))
         for x, metric in enumerate(r.metrics):

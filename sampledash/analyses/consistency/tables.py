@@ -10,16 +10,17 @@ from sampledash.analyses.consistency.result import Focus
 from sampledash.report.escape import escaped, system_name
 from sampledash.report.numbers import bare_points, count, in_runs, p_value, percent, plus_minus
 
-# Number of a pair of systems -> bounds of the chance that one run shows the true order, if both
+# Index of a pair of systems -> bounds of the chance that one run shows the true order, if both
 # systems are ranked among the same negatives.
 Bounds = Mapping[int, tuple[float, float]]
 
 
 def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
-    """Return a table of the chance that one run shows the true order, by pair and metric.
+    """Return a table of the chance that one run shows the true order of two systems.
 
-    The metric in focus comes first. The column "if shared", made from ``bounds``, is the chance for
-    this metric if both systems are ranked among the same negatives.
+    It has a row per pair of systems and a column per metric, the chosen metric first. The column
+    "if shared", made from ``bounds``, is the chance for this metric if both systems are ranked
+    among the same negatives.
     """
     r, x = focus.result, focus.x
     columns = {"Pair": [r.label(pair, system_name) for pair in pairs]}
@@ -32,10 +33,10 @@ def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
 
 
 def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
-    """Return a table to download: the unrounded chance of the true order, by metric and pair.
+    """Return a table to download: the unrounded chance that a run shows the true order.
 
-    For the pairs in ``bounds``, the columns "low" and "high" hold the bounds of this chance if both
-    systems are ranked among the same negatives.
+    It has a row for each metric and pair of systems. For the pairs in ``bounds``, the columns "low"
+    and "high" hold the bounds of this chance if both systems are ranked among the same negatives.
     """
     columns = ["metric", "correction", "better", "worse", "probability"]
     table = focus.result.verdict[columns].copy()
@@ -47,7 +48,7 @@ def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
 
 
 def significance(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of each pair's exact difference, bootstrap interval and p-values.
+    """Return a table of pairs of systems: exact difference, bootstrap interval and p-values.
 
     If ``tests`` has the chance of the true order in a run with new instances, the table shows it.
     """
@@ -65,10 +66,10 @@ def significance(tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def plan(focus: Focus, needed: pd.DataFrame, probability: float) -> pd.DataFrame:
-    """Return a table of how many negatives, or how many instances, each pair needs.
+    """Return a table of how many negatives, or how many instances, each pair of systems needs.
 
-    With either number, one run shows the pair's true order with this ``probability``. The column
-    "Chance now" is for the current numbers of negatives and instances.
+    With either number, one run shows their true order with this ``probability``. The column
+    "Chance now" is the probability with the current numbers of negatives and instances.
     """
     r = focus.result
     columns = {
@@ -87,7 +88,10 @@ def first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
-    """Return a table of each system's mean ± standard deviation, from ``made`` runs and exactly."""
+    """Return a table of each system's mean metric ± standard deviation over runs.
+
+    Both are given as found in ``made`` simulated runs, and exactly.
+    """
     rows = first(table, metric)
     columns = {
         "Metric": rows["metric"],
@@ -99,9 +103,12 @@ def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
 
 
 def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return a table of pairs: the share of runs with the true order, and its exact probability."""
+    """Return a table of pairs of systems: how often simulated runs show the true order.
+
+    Beside it is the exact probability of the true order.
+    """
     rows = first(table, metric)
-    # The share of a tied pair is NaN, because a tied pair has no true order.
+    # The value is NaN for two systems with equal exact metrics, because they have no true order.
     sign = rows["share_of_runs"].isna().map({True: " = ", False: " > "})
     columns = {
         "Metric": rows["metric"],
@@ -113,9 +120,10 @@ def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def means(focus: Focus, table: pd.DataFrame, what: str, most: int) -> pd.DataFrame:
-    """Return a table of exact and sampled means of the systems, with at most ``most`` rows.
+    """Return a table of exact and sampled mean metrics of the systems.
 
-    The metric in focus comes first. Tables 1-3 of Krichene & Rendle are such tables.
+    It has at most ``most`` rows; the chosen metric comes first. Tables 1-3 of Krichene & Rendle are
+    such tables.
     """
     r, size = focus.result, len(focus.result.systems)
     order = [focus.x, *(y for y in range(len(r.metrics)) if y != focus.x)]
@@ -131,9 +139,9 @@ def means(focus: Focus, table: pd.DataFrame, what: str, most: int) -> pd.DataFra
 
 
 def flips(focus: Focus, table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of the m at which the sampled order of each pair changes.
+    """Return a table of the numbers of negatives m at which the order of two systems changes.
 
-    The rows of the metric and of the pair in focus come first.
+    The rows of the metric and of the pair that the user chose come first.
     """
     first_system, second_system = focus.result.names(focus.pair)
     marked = (table["first"] == first_system) & (table["second"] == second_system)

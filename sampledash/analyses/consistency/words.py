@@ -13,8 +13,8 @@ from sampledash.report.numbers import count, span, tex_count
 from sampledash.report.templates import Sentences, texts
 from sampledash.types import Floats, Ints
 
-MOST_FLIPS = 6  # largest number of flips (changes of a pair's order) that a sentence lists
-STATES = {  # state of a pair -> icon, colour name, sign
+MOST_FLIPS = 6  # largest number of flips that a sentence lists: m at which two systems change order
+STATES = {  # verdict on the sampled order of two systems -> icon, colour name, sign
     "right": ("check_circle", "green", "✓"),
     "wrong": ("cancel", "red", "⇅"),
     "undecided": ("help", "orange", "?"),
@@ -26,7 +26,7 @@ OWN = "Dot: every system is ranked against negatives of its own, as in the paper
 
 
 def flip_list(text: str) -> str:
-    """Format the m at which the order of a pair changes: ``"11 970"`` becomes ``11 · 970``.
+    """Format the m at which the order of two systems changes: ``"11 970"`` becomes ``11 · 970``.
 
     Examples
     --------
@@ -40,10 +40,11 @@ def flip_list(text: str) -> str:
 
 
 def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False) -> str:
-    """Return the text of a pair's tile: a sign, ``state``, and the m from which the order is right.
+    """Return the text of a tile, which says whether the sampled order of two systems is right.
 
-    The ``state``, such as "wrong", is the verdict on the pair's sampled order; it is left out if
-    ``narrow``. If ``right_from`` is None, the text says "not by ``m_max``".
+    The text is a sign, the verdict ``state``, such as "wrong" (left out if ``narrow``), and the m
+    from which the order is right. If this m, ``right_from``, is None, the text says "not by
+    ``m_max``".
     """
     return say.tile(STATES[state][2], state, right_from, m_max, narrow)
 
@@ -51,7 +52,8 @@ def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False
 def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
     """Return which system has most relevant items at the first ranks, and which at the last ranks.
 
-    ``edges`` holds the last rank of each range; ``shares`` has shape (ranges, systems).
+    The ranks are divided into ranges. ``edges`` holds the last rank of each range; ``shares``, of
+    shape (ranges, systems), holds the share of a system's relevant items in the range.
     """
     ranks = span(1, edges[0]), span(edges[-2] + 1, edges[-1])
     best = [(systems[int(np.argmax(row))], float(row.max())) for row in (shares[0], shares[-1])]
@@ -59,9 +61,10 @@ def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
 
 
 def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
-    """Return a sentence on whether repeated runs show the same order, right or wrong.
+    """Return a sentence: do repeated runs order the systems alike, rightly or wrongly?
 
-    Runs agree if every two ``means`` differ by more than three times the largest of ``stds``.
+    ``means`` and ``stds`` are the systems' expected mean metrics and their standard deviations over
+    runs. Runs agree if every two means differ by more than three times the largest deviation.
     """
     gaps = np.abs(np.subtract.outer(means, means))[np.triu_indices(len(means), 1)]
     largest = float(max(stds)) if len(stds) else 0.0
@@ -69,7 +72,10 @@ def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
 
 
 def formula(metric: str, m: int, size: float) -> list[str]:
-    """Return the definition of consistency (eq. 14 of Krichene and Rendle) as TeX, in 3 parts."""
+    """Return the definition of a consistent metric (eq. 14 of Krichene & Rendle) as TeX.
+
+    It has three parts. ``size`` is the number of instances.
+    """
     mean = r"\frac{1}{|D|}\sum_{x \in D} M(%s)"
     exact = " > ".join(mean % f"R({name},x)" for name in "AB")
     sampled = " > ".join(r"E\Big[" + mean % rf"\tilde R({name},x)" + r"\Big]" for name in "AB")
@@ -81,14 +87,14 @@ def formula(metric: str, m: int, size: float) -> list[str]:
 
 
 def tied(focus: Focus) -> str:
-    """Return a sentence that the marked pair has equal exact values, or "" if they differ."""
+    """Return a sentence that the two chosen systems have equal exact metrics; "" if they differ."""
     return say.tied(*focus.ordered(focus.pair, system_name)) if focus.tied else ""
 
 
 def one_list(focus: Focus) -> str:
     """Return a sentence on a run in which all instances share one list of negatives.
 
-    Raise ValueError if the distribution of the means in such a run is not known.
+    Raise ValueError if the distribution of the mean metrics in such a run is not known.
     """
     first, second = focus.one_lists()
     names, ahead = focus.ordered(focus.pair, system_name), first.ahead_of(second)
@@ -97,7 +103,10 @@ def one_list(focus: Focus) -> str:
 
 
 def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
-    """Return a sentence on whether the difference of pair number ``place`` is significant."""
+    """Return a sentence: is the difference of two systems significant?
+
+    The two systems are those of the pair with index ``place``.
+    """
     row, names = focus.rows(tests).iloc[place], focus.ordered(focus.pairs[place], system_name)
     if place == 0 and focus.tied:
         return tied(focus)
@@ -105,7 +114,7 @@ def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
 
 
 def weakest_order(focus: Focus, tests: pd.DataFrame) -> str:
-    """Return sentences: how many differences are not significant, and the largest p-value."""
+    """Return in how many pairs systems do not differ significantly, and the largest p-value."""
     p = focus.rows(tests)["p_holm"].to_numpy()
     weakest = over_instances(focus, tests, int(p.argmax()))
     return say.weakest_order(some_systems(focus), int((p > 0.05).sum()), len(p), weakest)
@@ -117,9 +126,9 @@ def needed(value: int) -> str:
 
 
 def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:
-    """Return a sentence on the m at which the marked pair's order by metric number ``x`` changes.
+    """Return a sentence on the numbers of negatives m at which the two chosen systems change order.
 
-    ``name`` formats the names of the systems.
+    ``x`` is the index of the metric; ``name`` formats the names of the systems.
     """
     r = focus.result
     i, j, _ = r.truths[x][focus.pair]

@@ -20,10 +20,11 @@ from sampledash.readers.files import example
 from sampledash.report.numbers import count, gamma, short_count
 from sampledash.types import Floats, Ints
 
-# Number of corrected values that :func:`vector` marks by dots. Further dots would touch, because
-# the axis is logarithmic.
+# Number of sampled ranks, from 1, whose values :func:`vector` marks by dots. Further dots would
+# touch, because the axis of the ranks is logarithmic.
 _DOTS = 20
-# Smallest value that ``tradeoff`` draws, in percent. Smaller values would stretch the log axis.
+# Smallest bias or standard deviation that :func:`tradeoff` draws, in percent. Smaller values would
+# stretch the logarithmic axis.
 _FLOOR = 1e-3
 
 
@@ -37,9 +38,10 @@ def expectation(
     height: int = 400,
     dark: bool = False,
 ) -> theme.Picture:
-    """Draw the exact metric and each expected corrected metric over the true rank.
+    """Draw the exact metric, and the expectation of each corrected metric, over the true rank.
 
-    Figure 4 of Krichene & Rendle is such a picture. ``focus`` is the correction to export.
+    Figure 4 of Krichene & Rendle is such a picture. ``focus`` is the correction that the user
+    chose, whose line stands out.
     """
     ordered = sorted(curves, key=lambda x: x == focus)
     y = [theme.in_percent(exact), *(theme.in_percent(curves[x]) for x in ordered)]
@@ -53,9 +55,10 @@ def expectation(
 def vector(
     metric: Metric, vectors: Mapping[Correction, Floats], *, focus: Correction, dark: bool = False
 ) -> theme.Picture:
-    """Draw the vector of each correction: the corrected value of each sampled rank.
+    """Draw the vector of each correction: the value to report for each sampled rank.
 
-    At most 400 ranks are drawn. Dots mark the first ``_DOTS`` values of the correction ``focus``.
+    At most 400 ranks are drawn. Dots mark the first ``_DOTS`` values of the chosen correction,
+    ``focus``.
     """
     plain = (values for values in vectors.values() if len(np.unique(values)) == 2)
     falls = [place + 1 for values in plain for place in np.flatnonzero(np.diff(values)).tolist()]
@@ -67,11 +70,12 @@ def vector(
         data.append(theme.curve(*theme.steps(shown, y), line, str(recipe)))
     dots = {"size": 5, "color": line["color"]}
     data.append(theme.dots(shown[:_DOTS], y[:_DOTS], dots, hoverinfo="skip"))
-    # The y axis fits the values of the correction in focus. If the axis fitted the values of all
-    # corrections, which can be huge, the line of the correction in focus would look flat.
+    # The y axis fits the values of the chosen correction, ``focus``. If it fitted the values of all
+    # corrections, which can be huge, the line of the chosen correction would look flat.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
-    # The end of the x axis is rounded up, so that the axis does not change with every m.
+    # The end of the x axis, m + 1 for m negatives, is rounded up, so that the axis does not change
+    # with every m.
     last = int(np.ceil(10 ** (np.ceil(10 * np.log10(max(len(vectors[focus]) - 1, 1))) / 10)))
     return theme.figure(
         data,
@@ -132,11 +136,10 @@ def tradeoff(
 ) -> theme.Picture:
     """Draw bias (solid) and standard deviation (dotted) of a mean corrected metric.
 
-    The x axis is m, n, the number of instances |D|, or γ, the weight of the variance in the
-    bias-variance correction.
-
-    Section 5.5 of Krichene & Rendle discusses this trade-off. ``x`` must increase, even for γ,
-    whose axis runs from large to small. ``marks`` maps the text of each vertical line to its x.
+    ``symbol`` names the x axis: m (sampled negatives), n (candidates), |D| (instances), or γ, the
+    weight of the variance in the bias-variance correction. Section 5.5 of Krichene & Rendle
+    discusses this trade-off. ``x`` must increase, even for γ, whose axis runs from large to small.
+    ``marks`` maps the text of each vertical line to its x.
     """
     c, height = theme.look(dark), 270
     lines, names, colors, data = [], [], [], []
@@ -188,11 +191,11 @@ def tradeoff(
 def spectrum(
     title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
 ) -> theme.Picture:
-    """Draw how much of each component of a metric a correction recovers from samples.
+    """Draw how well a correction recovers each component of a metric from samples.
 
-    A metric is a sum of components, which are polynomials of the rank of degrees 1..most
-    (:mod:`sampledash.spectral`). Each entry of ``series`` is a line to draw: its label, such as
-    "m = 100", and the recovered shares (0 to 1) by degree.
+    A metric, as a function of the rank, is a sum of polynomials (components) of degree 1, 2, ...;
+    see :mod:`sampledash.spectral`. The picture ends at degree ``most``. Each entry of ``series`` is
+    a line: its label, such as "m = 100", and how much of each degree is recovered (0 to 1).
     """
     data = []
     for (name, shares), line in zip(series, theme.family_lines(len(series), dark), strict=True):
@@ -220,8 +223,8 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
     """Return the ends of a y axis that shows all curves, except for huge values.
 
-    The ends are between -limit and limit, where the limit is 1.25 times ``about`` or, if larger,
-    1.25 times the first curve's largest absolute value.
+    Both ends have an absolute value of at most a limit. The limit is 1.25 times ``about`` or, if
+    larger, 1.25 times the first curve's largest absolute value.
     """
 
     # Round up to 1, 2 or 5 times a power of ten, so that the axis seldom changes with a setting.
@@ -245,7 +248,7 @@ def _percent(low: float, top: float) -> dict[str, Any]:
 
 
 def _decades(low: float, top: float, most: int) -> list[float]:
-    """Return at most ``most`` powers of ten whose exponents lie between ``low`` and ``top``."""
+    """Return at most ``most`` powers of ten for an axis; exponents are from ``low`` to ``top``."""
     exponents = range(math.ceil(low - 1e-9), math.floor(top + 1e-9) + 1)
     return [10.0**e for e in exponents[:: max(1, -(-len(exponents) // most))]]
 
@@ -253,17 +256,18 @@ def _decades(low: float, top: float, most: int) -> list[float]:
 def movielens_curves(
     metric: Metric, recipe: Correction, m: int, *, dark: bool = False
 ) -> tuple[theme.Picture, str]:
-    """Return a picture of a corrected metric over m on MovieLens, and a description as text.
+    """Return a picture of a corrected metric over m, the number of negatives, and a description.
 
-    The picture is shaded at every m at which the order of at least one pair is not right.
+    The systems are those on MovieLens. The picture is shaded at every m at which the expected order
+    of some two systems is not right.
     """
     sets, (orders, pairs) = example(result.MOVIELENS), result.movielens_orders(metric, recipe)
     keep = orders.m_values <= result.MOVIELENS_M
     flips = sorted({x for i, j in pairs for x in orders.flips(i, j, 0) if x <= result.MOVIELENS_M})
     wrong = np.any([orders.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
     known = orders.m_values[keep]
-    # A fitted correction has results only at few m: replace each m of the grid by the next m that
-    # has results.
+    # For a correction that is fitted for each m, only few m have results: replace each m to draw by
+    # the next m that has results.
     wanted = np.searchsorted(known, m_grid(result.MOVIELENS_M, [m, *flips]))
     grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
     right = ((sets[i].system, sets[j].system, orders.right_from(i, j, 0)) for i, j in pairs)

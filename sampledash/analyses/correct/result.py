@@ -29,7 +29,7 @@ TAKEN = Live(lambda: {x: name for x, name in LABELS.items() if CORRECTIONS[name]
 SIZES = {count(d): d for d in (1, 10, 100, 1_000, 6_040, 10_000, 100_000, 1_000_000)}
 
 UNIFORM, REAL, OWN = "uniform", "as X, Y, Z rank", "own weights"
-TEX = {  # prior -> TeX that follows "p(r)"
+TEX = {  # name of a prior p(r) of the true rank r -> TeX that follows "p(r)"
     UNIFORM: r"\propto 1",
     "1/√rank": r"\propto 1/\sqrt{r}",
     "1/rank": r"\propto 1/r",
@@ -38,9 +38,9 @@ TEX = {  # prior -> TeX that follows "p(r)"
 }
 POWERS = {"1/√rank": 0.5, "1/rank": 1.0}
 PRIORS = (UNIFORM, *POWERS, REAL, OWN)
-MOST_N = 100_000  # largest n for a non-uniform prior, whose weights of all n ranks are computed
+MOST_N = 100_000  # largest number of candidates n for a prior that has a weight for each rank
 
-# Name of a setting -> its options, and the default.
+# Name of a setting of the Correct page -> its options, and the default.
 OFFERED: dict[str, tuple[Any, Any]] = {
     "metric": (choices.CHIPS, choices.METRIC),
     "take": (TAKEN, "BV"),
@@ -50,8 +50,8 @@ OFFERED: dict[str, tuple[Any, Any]] = {
 }
 DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
 
-# Values of γ (weight of the variance), m, n and |D| (number of instances) in the curves of
-# :func:`tradeoffs`, and values of γ and m in the lines of :func:`spectrum`.
+# Values on the x axes of :func:`tradeoffs`: γ (weight of the variance in the correction), m
+# (negatives), n (candidates) and |D| (instances). Then values of γ and m for :func:`spectrum`.
 GAMMAS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)
 MS = (10, 20, 50, 100, 200, 500, 1_000)
 NS = (100, 1_000, 10_000, 100_000, 10**6, 10**7, 10**8, 10**9)
@@ -59,7 +59,7 @@ INSTANCES = np.geomspace(1, 10**6, 7)
 SPECTRUM_GAMMAS, SPECTRUM_MS = (1.0, 0.1, 0.01, 0.001, 1e-6), (10, 30, 100, 300, 1000)
 
 MOVIELENS = "movielens-xyz"
-MOVIELENS_M = 2_000  # largest m in pictures of MovieLens, and in results of fitted corrections
+MOVIELENS_M = 2_000  # largest number of negatives in pictures of a corrected metric on MovieLens
 
 Point = tuple[Correction, Sampling]
 
@@ -73,7 +73,7 @@ class Prior(NamedTuple):
     def weights(self, n: int) -> Floats | None:
         """Return the weights of the ranks 1..n, or None if they are uniform.
 
-        The user's weights, which may be for another n, are stretched to n ranks.
+        The user's weights, which may be for another number of ranks, are stretched to n ranks.
         """
         return resize_prior(np.frombuffer(self.custom), n) if self.custom else _named(self.name, n)
 
@@ -90,14 +90,15 @@ def _named(name: str, n: int) -> Floats | None:
 def stretched(sets: list[RankSet], n: int) -> Floats:
     """Return the histogram of all ranks in ``sets``, rescaled to n candidates: shape (n,).
 
-    The interval from 0 to 1 stands for a whole list. In a list of ``size`` candidates, a rank is
-    spread evenly over the part from (rank - 1) / size to rank / size.
+    The ranked lists differ in length, so each list is stretched to the interval from 0 to 1. In a
+    list of ``size`` candidates, a rank is spread evenly from (rank - 1) / size to rank / size.
     """
     first = np.concatenate([(x.ranks - 1) / x.n for x in sets])
     size = np.concatenate([x.n for x in sets])
     edges = np.r_[first, first + 1 / size]
     order = np.argsort(edges)
-    # The cumulative histogram is piecewise linear: each rank adds to the slope in its interval.
+    # The cumulative histogram consists of straight pieces. Each rank adds to its slope between the
+    # two edges of the rank.
     slope = np.cumsum(np.r_[size, -size][order])
     total = np.r_[0.0, np.cumsum(slope[:-1] * np.diff(edges[order]))]
     return np.maximum(np.diff(np.interp(np.arange(n + 1) / n, edges[order], total)), 0.0)
@@ -106,9 +107,9 @@ def stretched(sets: list[RankSet], n: int) -> Floats:
 def fitted(
     metric: Metric, recipe: Correction, sampling: Sampling, prior: Prior
 ) -> tuple[Fit, float, float]:
-    """Return the fitted correction, and its squared bias and variance for one sampled rank.
+    """Return the fitted correction ``recipe``, and its squared bias and variance.
 
-    Bias and variance are averaged over the prior distribution of the true rank.
+    Both are for a single sampled rank, averaged over the prior distribution of the true rank.
     """
 
     def make() -> tuple[Fit, float, float]:
@@ -135,15 +136,21 @@ class Question:
     note: str  # sentence on corrections that are left out of the pictures; "" if none
 
     def fit(self, recipe: Correction | None = None) -> Fit:
-        """Return the fit of the correction ``recipe``, or of ``taken`` if ``recipe`` is None."""
+        """Return the fitted correction ``recipe``; if None, the one that the user exports."""
         return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[0]
 
     def risk(self, recipe: Correction | None = None) -> tuple[float, float]:
-        """Return squared bias and variance for one sampled rank, averaged over the prior."""
+        """Return squared bias and variance of the corrected metric of one sampled rank.
+
+        Both are averaged over the prior distribution of the true rank.
+        """
         return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[1:]
 
     def weighed(self, weight: float) -> Question:
-        """Return a copy of these settings with ``weight`` as γ of the bias-variance correction."""
+        """Return a copy of these settings with ``weight`` as γ.
+
+        γ is the weight of the variance in the bias-variance correction.
+        """
 
         def other(recipe: Correction) -> Correction:
             return recipe if recipe.gamma is None else replace(recipe, gamma=weight)
@@ -152,7 +159,7 @@ class Question:
         return replace(self, drawn=drawn, taken=other(self.taken), gamma=weight)
 
     def at(self, sampling: Sampling) -> Question:
-        """Return a copy of these settings with this sampling, for example with another m."""
+        """Return a copy of these settings with other numbers of candidates or negatives."""
         ranks = rank_grid(sampling.n, keep=jumps(sampling, self.metric))
         return replace(self, sampling=sampling, ranks=ranks)
 
@@ -172,8 +179,9 @@ def check(
 ) -> Question:
     """Check the settings and return them as a :class:`Question`; raise ValueError if invalid.
 
-    ``k`` is the cutoff of metrics that have one; ``weight`` is γ of the bias-variance correction.
-    ``chosen`` are settings of ``OFFERED``; ``custom(n)`` returns the user's weights of the ranks.
+    ``k`` is the cutoff of metrics that have one. ``weight`` is γ, the weight of the variance in the
+    bias-variance correction. ``chosen`` are settings of ``OFFERED``. ``custom(n)`` returns the
+    user's weights of the ranks 1..n.
     """
     metric = choices.chip_metric(chosen["metric"], k, sampling.n)
     recipes = {label: labelled(label, weight) for label in LABELS}
@@ -203,7 +211,8 @@ def check(
 class Tradeoff(NamedTuple):
     """Curves of bias and standard deviation of a mean corrected metric, as shares (0 to 1).
 
-    The curves are over γ (the weight of the variance), m, n or the number of instances |D|.
+    The x axis is γ (weight of the variance in the correction), m (negatives), n (candidates), or
+    |D| (number of instances).
     """
 
     recipe: Correction
@@ -213,9 +222,11 @@ class Tradeoff(NamedTuple):
 
 
 def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tradeoff]]]:
-    """Return bias and standard deviation over γ, over m, over n, and over |D|, the instances.
+    """Return curves of bias and standard deviation of a mean corrected metric.
 
-    The result maps the symbol of an x axis to the values of x and to :class:`Tradeoff` curves.
+    There are four x axes: γ (weight of the variance in the correction), m (negatives), n
+    (candidates) and |D| (instances). The result maps the symbol of an axis to the values of x and
+    to :class:`Tradeoff` curves.
     """
     s, plain = q.sampling, Correction()
     without = s.design.distinct
@@ -239,7 +250,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
     for point in sorted(points, key=str):
         try:
             risks[point] = fitted(q.metric, *point, q.prior)[1:]
-        except ValueError:  # with this prior, a sampled rank is impossible: leave a gap
+        except ValueError:  # with this prior of true ranks, some sampled rank never occurs: a gap
             risks[point] = np.nan, np.nan
         report(len(risks) / len(points))
 
@@ -256,11 +267,12 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
 
 
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
-    """Return how much of a metric the bias-variance correction recovers, for several γ or m.
+    """Return how much of a metric the bias-variance correction recovers from samples.
 
-    A metric is a sum of orthogonal polynomials of the rank. For each γ (or each m, if ``over_m``),
-    return a label and an array; entry j is the recovered share of the polynomial of degree j. See
-    :func:`sampledash.spectral.retained`.
+    A metric, as a function of the rank, is a sum of orthogonal polynomials. For several γ (weight
+    of the variance) or, if ``over_m``, several m, return a label and an array. Its entry j says how
+    much of the polynomial of degree j is recovered, from 0 to 1
+    (:func:`sampledash.spectral.retained`).
     """
     if over_m:
         most = s.n - 1 if s.design.distinct else max(SPECTRUM_MS)
@@ -271,12 +283,12 @@ def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Flo
 
 
 def movielens_orders(metric: Metric, recipe: Correction) -> tuple[Orders, list[tuple[int, int]]]:
-    """Return the sampled orders of the MovieLens systems, and the pairs of systems to compare.
+    """Return the expected orders of the MovieLens systems by m, and the pairs to compare.
 
-    The protocol is that of Krichene & Rendle: negatives are drawn without replacement, while the
-    correction is fitted for draws with replacement. The orders are those at every m, or at few m if
-    ``recipe`` is fitted. A pair holds the index of the better system, then that of the worse.
-    Systems with equal exact values are not paired.
+    As in Krichene & Rendle, negatives are drawn without replacement, while the correction is fitted
+    for draws with replacement. The orders are those for every number of negatives m or, if the
+    correction ``recipe`` must be fitted for each m, for few m. A pair holds the index of the better
+    system, then that of the worse. Systems with equal exact metrics are not paired.
     """
     options: Options = {"scheme": "without-replacement", "fit_scheme": "with-replacement"}
     sets, protocol = example(MOVIELENS), Protocol.of({**options, "correction": recipe})

@@ -38,14 +38,18 @@ say = Sentences(_HERE / "words.jinja", size=size, SAME=SAME)
 
 
 def risks(errors: Mapping[Correction, tuple[float, float]], instances: int) -> str:
-    """Return, for a screen reader, bias and standard deviation of each mean corrected metric."""
+    """Return bias and standard deviation of each corrected metric as text, for a screen reader.
+
+    ``errors`` holds squared bias and variance for one instance; the text is about a mean over
+    ``instances``.
+    """
     return say.risks([(x, b**0.5, (v / instances) ** 0.5) for x, (b, v) in errors.items()])
 
 
 def vector_note(fit: Fit) -> str:
-    """Return sentences on the vector of corrected values: how to use it, and how it varies.
+    """Return sentences on a corrected metric's vector, which has a value for each sampled rank.
 
-    The vector has a value for each sampled rank.
+    They say how to use the vector, and how often its values change between falling and rising.
     """
     values, smallest = fit.values, float(fit.values.min())
     steps = np.diff(values)
@@ -57,7 +61,8 @@ def vector_note(fit: Fit) -> str:
 def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1") -> list[str]:
     """Return in TeX, with numbers, how the corrected values are computed.
 
-    ``prior`` is the TeX that follows "p(r)" in the formula of the prior.
+    ``bias2`` is the squared bias. ``prior`` is the TeX that follows "p(r)" in the formula of the
+    prior distribution of the true rank r.
     """
     facts = {"formula": inline(fit.correction.kind.tex), "prior": prior}
     text = template(_HERE / "formula.tex.jinja")

@@ -16,7 +16,7 @@ _ROW = 58  # height of the row of a system, in pixels
 
 
 def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> theme.Picture:
-    """Draw the possible ranges of the quantity that ``title`` names, a row for each system."""
+    """Draw the ranges in which a quantity, named by ``title``, can lie; a row for each system."""
     c = theme.look(dark)
     data: list[dict[str, Any]] = []
     dot = {"symbol": "circle", "size": 11, "color": c.ink, "line": {"width": 0}}
@@ -40,7 +40,7 @@ def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> theme.Pict
                 data.append(theme.dots(*at, marker, name=name, hovertemplate=hover))
     known = [x for row in rows for x in (*row.free, row.value, row.exact) if x is not None]
     low, top = min(known), max(known)
-    if top - low < 1e-6:  # all ranges are the same single value
+    if top - low < 1e-6:  # all ranges and values to draw are the same single number
         low, top = low - 0.01, top + 0.01
     axis = theme.percent_axis(100 * top, low=100 * low, title=title)
     return theme.figure(
@@ -58,7 +58,10 @@ def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> theme.Pict
 def ranks_below(
     ranks: Ints, estimated: Mapping[str, Floats], exact: Mapping[str, Floats], *, dark: bool = False
 ) -> theme.Picture:
-    """Draw the share of relevant items up to each rank: as estimated and, if known, exactly."""
+    """Draw which share of the relevant items has at most each true rank, by system.
+
+    The shares are estimates; exact shares are drawn too, if known.
+    """
     data = []
     for place, (name, shares) in enumerate(estimated.items()):
         line = theme.system_line(place, dark)
@@ -78,7 +81,7 @@ def ranks_below(
 
 
 def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> theme.Picture:
-    """Draw bias, standard deviation and root mean squared error of a corrected mean over γ.
+    """Draw bias, standard deviation and root mean squared error of a mean corrected metric over γ.
 
     γ is the weight of the variance in the bias-variance correction. ``table`` has a row per γ; the
     first row is for the suggested γ, one divided by the number of instances |D|.
@@ -98,7 +101,7 @@ def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> theme.Pictu
     ]
     top = 2.5 * float(error.max())
     low = max(float(min(error.min(), scatter.min())) / 2, top / 1e5)
-    if not top:  # all negatives were drawn, so that every error is 0, which has no logarithm
+    if not top:  # if all negatives were drawn, every error is 0, and a log axis cannot show 0
         low, top = 1e-5, 1.0
     digits = {"nticks": 5, "hoverformat": ".3g"}
     log, ends = {"type": "log"}, [float(np.log10(100 * x)) for x in (low, top)]

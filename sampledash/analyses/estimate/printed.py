@@ -38,7 +38,7 @@ def example_table() -> str:
 
 
 def read_tables(text: str) -> list[readers.PrintedTable]:
-    """Read printed tables; raise ValueError for too many systems."""
+    """Read printed tables; raise ValueError if a table has too many systems."""
     tables = readers.read_tables(text)
     for table in tables:
         which = f"the table {table.title!r}" if table.title else "the table"
@@ -49,9 +49,10 @@ def read_tables(text: str) -> list[readers.PrintedTable]:
 
 
 def sampling_of(n: int, m: int, scheme: Scheme, *, corpus: bool) -> Sampling:
-    """Return how a table's negatives were drawn.
+    """Return how the negatives behind a printed table were drawn.
 
-    Raise ValueError if the test has more candidates than the ``corpus`` that they were drawn from.
+    If ``corpus``, they are all m other candidates of a test, and a sample of a corpus of n items.
+    Raise ValueError if the corpus is smaller than the test.
     """
     if corpus and n <= m:
         small = f"n = {n} is smaller than the {m + 1} candidates of the test"
@@ -66,15 +67,14 @@ class TableQuestion(NamedTuple):
     metric: Metric
     sampling: Sampling
     instances: int
-    corpus: bool = False  # whether the candidates of the test are a sample of a corpus
+    corpus: bool = False  # whether the table is of a test on a sample of a larger corpus
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
         """Return the range of the metric's difference between the systems in rows i and j.
 
-        If i = j, return the range of the metric of the system in row i.
-
-        A ``shape`` is an assumption on the distributions of the true ranks; return None if a row of
-        the table contradicts the shape.
+        If i = j, return the range of the metric of the system in row i. A ``shape`` is an
+        assumption on the distribution of true ranks, such as "non-increasing". Return None if a row
+        of the table contradicts this assumption.
         """
         if i != j:
             spans = [self.span(place, place, shape) for place in (i, j)]
@@ -92,12 +92,12 @@ class TableQuestion(NamedTuple):
         key = ("table", self.metric, repr(row), shape, s, self.instances)
         make_or_none = partial(allowed.unless_contradicted, shape, make)
         span = memory.cached(key, make_or_none, shared=False)
-        # With few instances, the range under the assumption ``shape`` can exceed the range without
-        # an assumption: cut it.
+        # ``span`` is the range of a metric under the assumption ``shape``. With few instances, it
+        # can reach beyond the range without an assumption. Then the part beyond is cut off.
         return span if shape is None or span is None else narrowed(span, self.span(i, i, None))
 
     def point(self, i: int) -> TableEstimate:
-        """Return the estimate of the metric of row i."""
+        """Return the estimate of the exact metric of the system in row i."""
         row, s = self.table.rows[i], self.sampling
         given: Any = (self.metric, row.values, s.n, s.m, row.decimals, s.scheme)
         key = ("point", self.metric, repr(row), s, self.instances)
@@ -135,9 +135,10 @@ def compute_table(
 
 
 def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
-    """Return a table of the ranges and estimates of all systems and pairs.
+    """Return a table of ranges and estimates of the exact metric.
 
-    A range is None if the printed numbers contradict its assumption.
+    It has a row for each system, and a row for the difference of each pair of systems. A range is
+    None if it needs an assumption that the printed numbers contradict.
     """
     q, s = result.question, result.question.sampling
     known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}

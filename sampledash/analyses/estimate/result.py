@@ -46,7 +46,8 @@ _ROUNDING = 1e-9  # tolerance for rounding errors when values are compared with 
 def plainer() -> list[str]:
     """Return the estimators that are valid even if m depends on the drawn negatives.
 
-    Estimators with the strongest assumptions come first.
+    m is the number of negatives of an instance. Estimators with the strongest assumptions come
+    first.
     """
     rows = sorted(LEARNED.values(), key=lambda row: not row.stepped)
     return [TOGETHER, *(row.label for row in rows if row.cancels)]
@@ -64,21 +65,21 @@ class Row(NamedTuple):
     """What is known about the exact metric of a system, or about the difference of two systems."""
 
     name: str
-    other: str  # the system that is subtracted; "" for a single system
-    free: Range  # range of exact values that the samples allow, without any assumption
-    # Range under the assumption that no rank is rarer than the next worse rank. None if the samples
-    # contradict this assumption, or if m may depend on the drawn negatives.
+    other: str  # for a difference: the system that is subtracted; "" for a single system
+    free: Range  # range of the exact metric that the samples allow, without any assumption
+    # Range of exact values under the assumption that no rank is rarer than the next worse rank.
+    # None if the samples contradict this, or if the number of negatives may depend on the draws.
     falling: Range | None
-    value: float | None = None  # estimate of the exact value: the mean of ``readings``
+    value: float | None = None  # estimate of the exact value: the mean of all ``readings`` below
     exact: float | None = None
     interval: Range | None = None  # confidence interval of an estimate from a printed table
-    # Estimates of the exact value. There is a single estimate or, if it is unknown how m was set,
-    # an estimate for m set beforehand and an estimate for m that depends on the drawn negatives.
+    # Estimates of the exact value. There is a single estimate or, if it is unknown how the number
+    # of negatives m was set, two: for m set beforehand, and for m that depends on the draws.
     readings: tuple[float, ...] = ()
 
 
 def narrowed(span: Range, other: Range) -> Range:
-    """Return the part of ``span`` that lies in ``other``, or ``span`` if they do not overlap."""
+    """Return the part of the range ``span`` inside the range ``other``; ``span`` if disjoint."""
     low = other[0] if other[0] > span[0] + _ROUNDING else span[0]
     high = other[1] if other[1] < span[1] - _ROUNDING else span[1]
     return (low, high) if low <= high else span
@@ -93,17 +94,21 @@ class Question:
     method: str
     gamma: float
     true: tuple[RankSet, ...] = ()  # the true ranks, known for bundled data only
-    #: Whether the candidates of the test are a sample of a corpus, instead of sampled negatives.
+    #: Whether items were ranked among all candidates of a test, which are a sample of a larger
+    #: corpus, instead of among sampled negatives.
     corpus: bool = False
 
     @property
     def adaptive(self) -> bool:
-        """Whether m of at least one system depends, or may depend, on the drawn negatives."""
+        """Whether the number of negatives m may depend on the drawn negatives, in some system."""
         return any(ranks.readings[-1].adaptive for ranks in self.sets)
 
     @property
     def readings(self) -> tuple[Question, ...]:
-        """A copy of these settings for each possible assumption on how m was set (``READINGS``)."""
+        """Copies of these settings, one for each way in which m may have been set (``READINGS``).
+
+        The number of negatives m was set beforehand, or it depended on the drawn negatives.
+        """
         if all(len(ranks.readings) == 1 for ranks in self.sets):
             return (self,)
         places = range(len(READINGS))
@@ -112,20 +117,21 @@ class Question:
 
     @property
     def methods(self) -> list[str]:
-        """Estimators that are valid for these ranks.
+        """Names of the estimators that are valid for these ranks.
 
-        ``TOGETHER``, which learns the rank distributions of all systems at once, needs several
-        systems. It is left out if ``laws.obstacle`` gives a reason why one rank distribution cannot
-        represent all instances.
+        The estimator ``TOGETHER`` learns the rank distributions of all systems at once, so it needs
+        several systems. It is left out if a single rank distribution cannot represent all instances
+        of a system (``laws.obstacle`` gives the reason).
         """
         offered = plainer() if self.adaptive else METHODS
         together = len(self.sets) > 1 and not any(laws.obstacle(q.sets) for q in self.readings)
         return [name for name in offered if together or name != TOGETHER]
 
     def values(self, place: int, method: str) -> list[float]:
-        """Return the estimates of the exact metric of system number ``place``.
+        """Return estimates of the exact metric of the system with index ``place``.
 
-        There is an estimate for each possible assumption on how m was set (:attr:`readings`).
+        There is an estimate for each way in which m, the number of negatives, may have been set
+        (:attr:`readings`).
         """
         return [question._value(place, method) for question in self.readings]
 
@@ -138,10 +144,11 @@ class Question:
         return self.cached((asked, ranks), lambda: point(self.metric, ranks, asked))
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
-        """Return the range of the difference of the systems i and j; if i = j, of i's exact metric.
+        """Return the range of the exact metric's difference between the systems i and j.
 
-        A ``shape`` is an assumption on the distributions of the true ranks. With a shape, return
-        None if the samples contradict the shape, or if m may depend on the drawn negatives.
+        If i = j, return the range of the exact metric of system i. A ``shape`` is an assumption on
+        the distribution of true ranks, such as "non-increasing". With a shape, return None if the
+        samples contradict it, or if m may depend on the drawn negatives.
         """
         ranks, other = self.sets[i], self.sets[j]
 
@@ -153,19 +160,23 @@ class Question:
             return None
         key = shape, ranks, other
         span = self.cached(key, lambda: allowed.unless_contradicted(shape, make))
-        # With few ranks, the range under the assumption ``shape`` can exceed the range without an
-        # assumption: cut it.
+        # With few ranks, the range under the assumption ``shape`` can reach beyond the range
+        # without an assumption. Then the part beyond is cut off.
         return span if shape is None or span is None else narrowed(span, self.span(i, j, None))
 
     def gammas(self, ranks: SampledRankSet) -> pd.DataFrame:
-        """Return bias and variance of the metric with bias-variance corrections, a row per γ."""
+        """Return a table of bias and variance of the corrected metric, a row per γ.
+
+        γ is the weight of the variance in the bias-variance correction.
+        """
         of = self.metric, ranks.outcomes.samplings[-1], ranks.n_instances
         return self.cached(("gammas", ranks), lambda: gamma_table(*of, laws.fitted(ranks, SHAPED)))
 
     def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
-        """Return true ranks, and for each system the share of relevant items up to each rank.
+        """Return true ranks and, for each system, how many relevant items have at most each rank.
 
-        The shares are estimates. Raise ValueError if there are too many candidates for a picture.
+        The numbers are estimated shares of all relevant items. Raise ValueError if there are too
+        many candidates for a picture.
         """
         if (n := max(x.n for ranks in self.sets for x in ranks.strata)) > MOST_CANDIDATES:
             raise ValueError(f"n = {n} is too large to draw: take n <= {MOST_CANDIDATES}")
@@ -179,10 +190,10 @@ class Question:
         return grid, shares
 
     def price(self, ranks: SampledRankSet) -> tuple[Range, Range]:
-        """Return two ranges: how many candidates must be scored on average to know the metric.
+        """Return the price of the exact metric: how many candidates to score per instance.
 
-        The first range is for the mean over these instances, the second for the mean over
-        infinitely many instances.
+        The mean price is only known to lie in a range. The first range is for these instances, the
+        second for infinitely many instances.
         """
 
         def make() -> tuple[Range, Range]:
@@ -210,16 +221,16 @@ class Result(Generic[Q]):
     word: str
     sentence: str
     legend: str
-    method: str = ""  # estimator used: ``question.method``, or one with weaker assumptions
+    method: str = ""  # the estimator used: the chosen one, or one with weaker assumptions
 
 
 def ranges(
     span: Callable[[int, int, Shape | None], Any], names: Sequence[str], report: Progress
 ) -> tuple[list[Row], list[Row]]:
-    """Return rows with the ranges of all systems' metrics, and of all pairs' differences.
+    """Return rows with ranges: of each system's metric, and of each pair of systems' difference.
 
     ``span(i, j, shape)`` returns the range of system i's metric if i = j, otherwise of the
-    difference between the systems i and j.
+    difference between the systems i and j. ``shape`` is an assumption on the true ranks, or None.
     """
     places = list(combinations_with_replacement(range(len(names)), 2))
     rows, pairs = list[Row](), list[Row]()
@@ -265,9 +276,9 @@ def compute(
 def _allowed_method(
     q: Question, rows: Sequence[Row], *, contradicted: bool
 ) -> tuple[str, words.Reason]:
-    """Return the estimator to use, and the reason if it is not ``q.method``.
+    """Return the estimator to use, and the reason if it is not the chosen one, ``q.method``.
 
-    If ``q.method`` is not valid for the samples, the result is an estimator that assumes less.
+    If the chosen estimator is not valid for the samples, an estimator that assumes less is used.
     """
     method, order = q.method, plainer()
     plainest = order[-1]
@@ -295,7 +306,7 @@ def _allowed_method(
 
 
 def _to_know(q: Question) -> Iterator[str]:
-    """Yield notes for the user of the page, such as that systems differ in n or m."""
+    """Yield notes for the user of the page, such as that systems differ in n (candidates)."""
     sizes = {ranks.system: ranks.population for ranks in q.sets}
     least = min(q.sets, key=lambda ranks: ranks.population)
     for sentence in cutoff_holds_all(q.metric, least.population, least.outcomes.m[-1]):
@@ -326,7 +337,10 @@ def estimates(result: Result[Question]) -> pd.DataFrame:
 
 
 def offered(q: Question) -> dict[str, tuple[Question, str]]:
-    """Map the label of each valid estimate to the settings and the estimator that give it."""
+    """Map the label of each valid estimate to the settings and the estimator that give it.
+
+    An estimator gives two estimates if it is unknown how m, the number of negatives, was set.
+    """
     if len(q.readings) == 1:
         return {name: (q, name) for name in q.methods}
     both = list(zip(q.readings, READINGS, strict=True))
@@ -334,9 +348,10 @@ def offered(q: Question) -> dict[str, tuple[Question, str]]:
 
 
 def pair_ranges(result: Result[Question]) -> pd.DataFrame:
-    """Return a table of the range of each pair's exact difference, without and with an assumption.
+    """Return a table of ranges of the exact metric's difference, for each pair of systems.
 
-    The assumption is that no rank is rarer than the next worse rank.
+    There is a range without an assumption, and a range under the assumption that no rank is rarer
+    than the next worse rank.
     """
     drawn = {ranks.system: ranks for ranks in result.question.sets}
     return pd.DataFrame(
@@ -350,7 +365,7 @@ def pair_ranges(result: Result[Question]) -> pd.DataFrame:
 
 
 def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
-    """Return columns of a table to download that describe how these rank sets were sampled."""
+    """Return columns of a downloaded table: how the negatives of these rank sets were sampled."""
 
     def listed(sizes: set[Any]) -> Any:
         return sizes.pop() if len(sizes) == 1 else ", ".join(map(str, sorted(sizes)))

@@ -24,13 +24,13 @@ from sampledash.types import Progress
 say = Sentences(Path(__file__).with_suffix(".jinja"))
 _MORE_DIGITS = (1, 2)  # numbers of additional decimals that a table could print
 _CUTOFFS = (1, 2, 3, 5, 10, 20, 50)  # cutoffs k at which a table could also print Recall@k
-_DECIMALS = 4  # decimals of these additional recalls
-_MORE = 1.5  # a larger m is tried if it is more than this many times the m of the printed table
-_MOST_M = 2_000  # largest m that is tried, because a range at a larger m takes over a second
+_DECIMALS = 4  # number of decimals of the additional Recall@k
+_MORE = 1.5  # a number of negatives is tried if it is more than 1.5 times that of the printed table
+_MOST_M = 2_000  # largest number of negatives that is tried; a larger one takes over a second
 
 
 class Larger(NamedTuple):
-    """A table that prints more than a paper's table, or has a larger m.
+    """A table that prints more than a paper's table, or has more sampled negatives, m.
 
     ``digits`` is the number of additional decimals; ``recalls`` are additional metrics Recall@k.
     """
@@ -42,7 +42,7 @@ class Larger(NamedTuple):
 
 
 def larger_tables(q: TableQuestion) -> Iterator[Larger]:
-    """Yield tables with more decimals, more cutoffs or a larger m than the printed table."""
+    """Yield tables with more decimals, cutoffs or sampled negatives than the printed table."""
     m, n = q.sampling.m, q.sampling.n
     for digits in _MORE_DIGITS:
         yield Larger(say.digits(digits), digits, [], m)
@@ -59,8 +59,8 @@ def larger_tables(q: TableQuestion) -> Iterator[Larger]:
 def options(q: TableQuestion, report: Progress) -> pd.DataFrame:
     """Return how many pairs of systems larger tables would decide, a row per larger table.
 
-    A larger table has more decimals, more metrics or a larger m; its numbers are predicted from the
-    printed table. It decides a pair if it proves which system has the better exact metric. The
+    A larger table has more decimals, metrics or sampled negatives; its numbers are predicted from
+    the printed table. It decides a pair if it proves which system has the better exact metric. The
     columns are ``printed`` (label of the larger table), ``pairs`` (number of all pairs),
     ``decided`` (number of pairs decided without an assumption) and ``decided_if_falling`` (number
     of pairs decided if no rank is rarer than the next worse rank).
@@ -104,7 +104,10 @@ def standings(results: Sequence[Result[TableQuestion]]) -> pd.DataFrame:
 
 
 def sentence(results: Sequence[Result[TableQuestion]]) -> str:
-    """Return sentences for a review: how many pairs of systems the tables of a paper decide."""
+    """Return sentences for a review: how many pairs of systems do a paper's tables decide?
+
+    To decide a pair is to prove which system has the better exact metric.
+    """
     q, tables = results[0].question, standings(results)
     metrics = list(dict.fromkeys(name for row in q.table.rows for name in row.values))
     total = tables[["pairs", "decided", "decided_if_falling"]].sum()
@@ -115,7 +118,7 @@ def sentence(results: Sequence[Result[TableQuestion]]) -> str:
 
 
 def best_option(table: pd.DataFrame) -> str:
-    """Return a sentence on what a table should print in addition to decide the most pairs.
+    """Return a sentence: what should a table also print, to decide which systems are better?
 
     ``table`` is the result of :func:`options`.
     """

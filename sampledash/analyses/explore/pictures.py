@@ -17,8 +17,9 @@ from sampledash.types import Floats, Ints
 def expected_curve(result: Result, metric: Metric, *, dark: bool = False) -> theme.Picture:
     """Draw the exact and the expected sampled metric over the true rank.
 
-    A band shows the standard deviation. If negatives are drawn by popularity, the expected metric
-    with uniform negatives is drawn too. The chosen rank is marked if the picture reaches it.
+    A band shows the standard deviation of the sampled metric. If negatives are drawn by popularity,
+    the expected metric with uniform negatives is drawn too. The rank that the user chose is marked
+    if the picture reaches it.
     """
     q, (ranks, exact, mean, std, *more) = result.question, result.drawn(metric)
     at, log, panels = q.rank, q.top is None, len(q.metrics)
@@ -82,7 +83,10 @@ def family(
     height: int = theme.HEIGHT,
     dark: bool = False,
 ) -> theme.Picture:
-    """Draw the exact and, for several m, the expected metric (Krichene & Rendle, Figure 3)."""
+    """Draw the exact metric over the true rank, and the expected metric for several m (negatives).
+
+    Figure 3 of Krichene & Rendle is such a picture.
+    """
     sizes = sorted(curves)
     names = [*(f"m = {count(m)}" for m in sizes), "exact"]
     y = [theme.in_percent(values) for values in (*(curves[m] for m in sizes), exact)]
@@ -107,7 +111,7 @@ def over_ranks(
 ) -> theme.Picture:
     """Draw lines over the true rank, each with its name beside it, and mark the rank ``at``.
 
-    ``y`` is in percent. ``up`` holds the ends of the y axis; names are placed between them.
+    ``y`` holds the values of each line in percent, ``up`` the lower and upper end of the y axis.
     ``layout`` is passed to :func:`theme.figure`, and must contain both axes.
     """
     across = layout["xaxis"]
@@ -126,7 +130,7 @@ def over_ranks(
 
 
 def law_window(p: Floats) -> slice:
-    """Return the slice of the distribution ``p`` to draw: fewer than ``LIMIT`` ranks.
+    """Return which part of a distribution of ranks to draw: a slice of ``p`` below ``LIMIT`` ranks.
 
     Ranks outside the slice have a probability below max(p) / 2000. If the slice would then be too
     long, it is cut.
@@ -143,7 +147,7 @@ def law_window(p: Floats) -> slice:
 def law(
     p: Floats, *, k: int | None, mean: float, observed: Ints | None = None, dark: bool = False
 ) -> theme.Picture:
-    """Draw the distribution ``p`` of the sampled ranks 1..m+1 as bars.
+    """Draw the distribution ``p`` of the sampled rank, which is in 1..m+1 for m negatives, as bars.
 
     Bars up to the cutoff ``k`` are coloured. If ``observed`` ranks are given, the bars show these
     ranks, and dots show ``p``.
@@ -227,7 +231,11 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> them
 
 
 def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> theme.Picture:
-    """Draw the posterior probability that the true rank is at most r, for each r in ``ranks``."""
+    """Draw the probability that the true rank is at most r, given the sampled rank.
+
+    The x axis is r, whose values are ``ranks``; ``below`` holds the probabilities. The rank ``at``
+    is marked.
+    """
     c = theme.look(dark)
     y = theme.in_percent(below)
     i = int(np.searchsorted(y, 50.0))

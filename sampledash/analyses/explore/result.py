@@ -16,12 +16,13 @@ from sampledash.report.tables import as_csv
 from sampledash.sampling import Sampling, moments
 from sampledash.types import Floats, Ints, Progress, frozen
 
-# Exact metric, expected sampled metric, its standard deviation and, if negatives are drawn by
-# popularity, the expected metric with uniform negatives; the arrays have shape (metrics, ranks).
+# Arrays of shape (metrics, true ranks): exact metric, expected sampled metric, its standard
+# deviation and, if negatives are drawn by popularity, the expectation with uniform negatives.
 Curves = tuple[Floats, ...]
 _PARTS = ("exact", "expected", "std", "uniform")
 
-# Largest n for which the posterior, which has a probability for every rank 1..n, is computed.
+# Largest number of candidates n for which the posterior of the true rank is computed. The posterior
+# has a probability for every rank 1..n.
 LARGEST_POSTERIOR = 200_000
 
 
@@ -29,7 +30,8 @@ LARGEST_POSTERIOR = 200_000
 class Question:
     """Valid settings of the Explore page.
 
-    Curves end at rank ``top``, or at rank n if ``top`` is None.
+    ``rank`` is the true rank that the user chose. Curves over the true rank end at rank ``top`` or,
+    if it is None, at the last rank n.
     """
 
     metrics: tuple[Metric, ...]
@@ -40,7 +42,7 @@ class Question:
 
     @property
     def seen(self) -> float:
-        """Expected sampled rank of a relevant item with the chosen true rank."""
+        """Expected sampled rank of a relevant item with the true rank that the user chose."""
         return 1 + self.sampling.m * float(self.sampling.share_above(self.rank))
 
     @cached_property
@@ -53,14 +55,14 @@ class Question:
 
 @dataclass(frozen=True)
 class Result:
-    """The curves of all metrics over the true rank, and their values at the chosen rank."""
+    """The curves of all metrics over the true rank, and their values at the rank the user chose."""
 
     question: Question
     curves: Curves
     here: Curves
 
     def at_rank(self, metric: Metric) -> tuple[float, ...]:
-        """Return a metric's values at the chosen rank, in the order of ``_PARTS``.
+        """Return a metric's values at the true rank the user chose, in the order of ``_PARTS``.
 
         These are the exact metric, its expected sampled value, its standard deviation and, if
         negatives are drawn by popularity, its expected value with uniform negatives.
@@ -69,9 +71,9 @@ class Result:
         return tuple(float(part[place, 0]) for part in self.here)
 
     def drawn(self, metric: Metric) -> list[Any]:
-        """Return the ranks of the picture, and a metric's curves at these ranks.
+        """Return the true ranks at which curves are drawn, and a metric's values at these ranks.
 
-        The cached curves do not depend on the chosen rank, so the chosen rank is inserted here.
+        The cached values do not depend on the rank that the user chose, so it is inserted here.
         """
         q, place = self.question, self.question.metrics.index(metric)
         parts = [q.ranks, *(part[place] for part in self.curves)]
@@ -82,7 +84,7 @@ class Result:
         return [np.insert(part, at, value) for part, value in zip(parts, here, strict=True)]
 
     def csv(self) -> str:
-        """Return the curves as CSV text, one row for each rank in the picture."""
+        """Return the metrics over the true rank as CSV text, a row for each rank in the picture."""
         q = self.question
         columns: dict[str, Any] = {"rank": self.drawn(q.focus)[0]}
         for metric in q.metrics:
@@ -92,7 +94,7 @@ class Result:
 
 
 def compute(q: Question, progress: Progress | None = None) -> Result:
-    """Return the curves for these settings, and their values at the chosen rank."""
+    """Return curves of metrics over the true rank, and their values at the rank the user chose."""
     everywhere = curves(q.metrics, q.sampling, q.ranks, progress)
     return Result(q, everywhere, curves(q.metrics, q.sampling, np.array([q.rank])))
 
@@ -100,7 +102,7 @@ def compute(q: Question, progress: Progress | None = None) -> Result:
 def curves(
     metrics: tuple[Metric, ...], sampling: Drawing, ranks: Ints, progress: Progress | None = None
 ) -> Curves:
-    """Return the exact and expected metrics, and their standard deviation, at each of ``ranks``.
+    """Return exact metrics, expected sampled metrics and their standard deviations at true ranks.
 
     If negatives are drawn by popularity (:class:`Catalogue`), also return the expected metrics with
     uniform negatives. The distributions of the sampled rank, which take the most time, are computed
@@ -125,13 +127,13 @@ def curves(
 
 
 def law(sampling: Drawing, rank: int) -> Floats:
-    """Return the distribution of the sampled rank, given the true rank: shape (m + 1,)."""
+    """Return the probabilities of the sampled ranks 1..m + 1, given the true rank ``rank``."""
     ((_, p),) = sampling.laws(np.array([rank - 1]))
     return frozen(p[0])
 
 
 def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
-    """Return P(true rank <= r | sampled rank) for each r in 1..n."""
+    """Return P(true rank <= r | sampled rank) for each r in 1..n, with n candidates."""
 
     def make() -> Floats:
         return frozen(np.minimum(np.cumsum(core_posterior(sampled_rank, sampling)), 1.0))
@@ -140,10 +142,11 @@ def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
 
 
 def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict[int, float]]:
-    """Return two dictionaries that map m to the expected sampled metric ``q.focus``.
+    """Return two dictionaries that map m (number of negatives) to the expected metric ``q.focus``.
 
-    The first holds the metric at all ``q.ranks``, the second at the chosen rank. The values of m
-    are those of ``sizes`` below n - 1, and n - 1 (all negatives) if it is at most ``MOST``.
+    The first holds the metric at all ``q.ranks``, the second at the rank that the user chose. With
+    n candidates, the values of m are those of ``sizes`` below n - 1, and n - 1 (all negatives) if
+    it is at most ``MOST``.
     """
     s, metric = q.sampling, q.focus
     both = np.append(q.ranks, q.rank)
@@ -157,7 +160,10 @@ def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict
 
 
 def sampled_ranks(sampling: Drawing, rank: int, seed: int, draws: int) -> Ints:
-    """Return sampled ranks; for the same ``seed``, more ``draws`` only append further ranks."""
+    """Return random sampled ranks of an item with true rank ``rank``, one for each draw.
+
+    With the same ``seed``, more ``draws`` only append further ranks.
+    """
     chances = law(sampling, rank)
     return np.random.default_rng(seed).choice(len(chances), draws, p=chances) + 1
 

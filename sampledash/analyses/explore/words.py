@@ -12,7 +12,10 @@ say = Sentences(Path(__file__).with_suffix(".jinja"))
 
 
 def sentence(metric: Metric, rank: int, sampling: Drawing, *values: float) -> str:
-    """Return the page's main sentence on the values of ``Result.at_rank``, in up to 25 words."""
+    """Return a sentence of at most 25 words on a metric at one true rank, exact and sampled.
+
+    ``values`` are those of ``Result.at_rank``.
+    """
     if isinstance(sampling, Catalogue):
         return say.by_popularity(metric, rank, sampling, *values)
     exact, mean = values[:2]
@@ -21,7 +24,7 @@ def sentence(metric: Metric, rank: int, sampling: Drawing, *values: float) -> st
 
 
 def looks_like(metric: Metric, rank: int, sampling: Drawing) -> str:
-    """Return sentences on the expected sampled rank, and on its consequence for the metric."""
+    """Return sentences on the expected sampled rank of an item, and on the metric at this rank."""
     drawn = sampling.drawn * float(sampling.share_above(rank))
     by_share = metric.linear or metric.share is not None
     return say.looks_like(metric, rank, sampling, drawn, by_share)
@@ -42,9 +45,9 @@ def formula(metric: Metric, rank: int, sampling: Drawing, exact: float, mean: fl
 
 
 def one_draw(metric: Metric, above: int, sampling: Drawing) -> str:
-    """Return a sentence on the sampled rank and the metric in a sample with ``above`` negatives.
+    """Return a sentence on the sampled rank and the metric in one sample of negatives.
 
-    ``above`` is the number of negatives that rank above the relevant item.
+    ``above`` is the number of its negatives that rank above the relevant item.
     """
     value = float(metric.of_above(above, sampling.m)) * metric.scale(1)
     return say.one_draw(metric, above, sampling.m, value)

@@ -23,18 +23,18 @@ _MOVIES = 8
 
 
 def swept(knob: str, table: pd.DataFrame, *, dark: bool) -> theme.Picture:
-    """Draw the table of ``result.swept`` over the hyperparameter ``knob``, a panel per metric.
+    """Draw metrics over the values of the hyperparameter ``knob``, a panel per metric.
 
-    Each panel marks the best value of the hyperparameter.
+    ``table`` is the result of ``result.swept``. Each panel marks the best value of ``knob``.
     """
     x, axis = _places(knob, table[knob].to_numpy())
     return theme.beside([_panel(x, axis, table[name], dark) for name in table.columns[1:]])
 
 
 def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
-    """Return the x positions of ``values``, and the x axis.
+    """Return the x positions of ``values`` of the hyperparameter ``knob``, and the x axis.
 
-    The axis of the hyperparameter w_m is logarithmic, but has a place for the value 0.
+    The axis of w_m, the weight of missing ratings, is logarithmic, but has a place for 0.
     """
     title = {"text": knob}
     if knob != "w_m":
@@ -83,8 +83,8 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
 def designs(table: pd.DataFrame, metric: str, *, dark: bool) -> theme.Picture:
     """Draw the metric of each system on all items, and its expectation with each sampling scheme.
 
-    ``table`` is the result of ``result.by_design``. Each row also names the order of the systems,
-    with ✓ if it is the order on all items.
+    ``table`` is the result of ``result.by_design``. Each row of the picture also names the order of
+    the systems by the metric, with ✓ if it is the order on all items.
     """
     systems, rows, texts = list(map(str, table)), range(len(table)), []
     orders = [ranking(systems, row) for row in table.to_numpy()]
@@ -114,8 +114,8 @@ def designs(table: pd.DataFrame, metric: str, *, dark: bool) -> theme.Picture:
 def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
     """Draw TOPK over k in two panels: all k, and k up to ``TOP``.
 
-    TOPK is the share of relevant items in the first k of the list; k is itself a share of the list.
-    ``table`` is the result of ``result.top_shares``; of two curves, the second is dashed.
+    TOPK is the share of relevant items in the first k of the list; k is itself a share (0 to 1) of
+    the list. ``table`` is the result of ``result.top_shares``; of two curves, the second is dashed.
     """
     panels = []
     for most in (1.0, TOP):

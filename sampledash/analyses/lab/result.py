@@ -34,7 +34,7 @@ OFFERED = {
     **{name: str(parse_recommender(x)) for name, x in EXPERIMENTS["steck"].recommenders.items()},
     "Random": str(recommender("random")),
 }
-#: Menu entries that are chosen until the user changes the choice: X, Y and Z.
+#: Menu entries that are chosen at first: X, Y and Z, as Krichene & Rendle call their recommenders.
 FIRST = list(OFFERED)[:3]
 #: Menu entry -> rule that splits the interactions into training and test items.
 SPLITS = {
@@ -45,13 +45,15 @@ SPLITS = {
 }
 #: Menu entry -> suffix of a rule in ``SPLITS``: whether training items belong to the candidates.
 SEEN = {"left out": "", "kept in": " seen=kept"}
-#: Hyperparameter of AllRank-Regression that a sweep varies: name on the page -> name in the code.
+#: Hyperparameter of Steck's AllRank-Regression whose values a sweep tries: name on the page -> name
+#: in the code.
 SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
-#: Share of the list that Steck's Figure 3 enlarges, and cutoffs of TOPK as shares of the list.
+#: Part of the ranked list that Steck's Figure 3 enlarges, and cutoffs of the metric TOPK. TOPK is
+#: the recall in the first part of the list; its cutoff is a fraction (0 to 1) of the list.
 TOP = 0.02
 SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
-# Marks are two bits for each pair of a relevant item and another item. They are stored only if
-# there are at most this many pairs (64 MiB).
+# Marks are two bits for each pair of a relevant item and another item: is the other item above it,
+# is it tied with it? They are stored only if there are at most this many pairs (64 MiB).
 _MOST_MARKED = 2**28
 # A call of Job.advance works for ``_STEP`` seconds, after waiting for at most ``_PATIENCE`` seconds
 # until an earlier call ends.
@@ -59,7 +61,7 @@ _STEP, _PATIENCE = 0.02, 5.0
 
 
 class Wanted(NamedTuple):
-    """A recommender to be trained: name of the system, and description such as ``iALS d=32``."""
+    """A recommender to be trained: its name as a system, and a text such as ``iALS d=32``."""
 
     system: str
     text: str
@@ -119,10 +121,11 @@ def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
 
 
 def by_design(verdict: Result, x: int, sets: Sequence[RankSet], progress: Progress) -> pd.DataFrame:
-    """Return metric number ``x`` on all items, and its expectation with each sampling scheme.
+    """Return a metric on all items, and its expectation with each sampling scheme.
 
-    A row is a scheme, a column a system. Schemes in which items differ in sampling weight are left
-    out unless all ``sets``, the rank sets of ``verdict``, hold the popularity of the candidates.
+    ``x`` is the index of the metric. A row is a scheme, a column a system. Schemes in which items
+    differ in sampling weight are left out unless all ``sets``, the rank sets of ``verdict``, hold
+    the popularity of the candidates.
     """
     weighed, metrics = all(ranks.classes is not None for ranks in sets), verdict.metrics
     names = [name for name in possible(sets) if SCHEMES[name].uniform or weighed]
@@ -142,7 +145,7 @@ def by_design(verdict: Result, x: int, sets: Sequence[RankSet], progress: Progre
 class Trained(NamedTuple):
     """The ranks of a trained recommender, and its marks, which can be None.
 
-    Marks are bits that say which items are above a relevant item, and which are tied with it.
+    Marks are bits that say which items are above each relevant item, and which are tied with it.
     """
 
     ranks: RankSet
@@ -150,21 +153,23 @@ class Trained(NamedTuple):
 
 
 def together(trained: Sequence[Trained]) -> tuple[RankSet, ...]:
-    """Return the rank sets of recommenders of the same setup, with overlaps if all have marks.
+    """Return the rank sets of recommenders that were trained with the same settings.
 
-    An overlap is the number of items that two recommenders both rank above a relevant item.
+    If all have marks (which items are above each relevant item), add overlaps. An overlap is the
+    number of items that two recommenders both rank above a relevant item.
     """
     sets = tuple(x.ranks for x in trained)
     marks = [x.marks for x in trained if x.marks is not None]
     if len(marks) < len(sets):
         return sets
-    # Equal ranks may belong to different items, so the key also holds where the ranks come from.
+    # Two recommenders may have the same ranks, but other items above the relevant items. So the key
+    # also holds where the ranks come from.
     key = "together", memory.digests(sets), *(ranks.provenance for ranks in sets)
     return memory.cached(key, lambda: tuple(with_overlaps(sets, marks)), shared=False)
 
 
 class Task(NamedTuple):
-    """A task: its name, the key of its result, and a generator that does the task in steps."""
+    """A task (training): its name, the key of its result, and a generator that does its steps."""
 
     name: str
     key: Hashable
@@ -173,14 +178,20 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """Settings of a training: the split, the lowest rating of relevant items, and the seed."""
+    """Settings of a training: the split into training and test items, and others.
+
+    Test items with a rating below ``least_rating`` are not relevant. ``seed`` is the random seed.
+    """
 
     parts: Split
     least_rating: float | None
     seed: int
 
     def key(self, what: Wanted | str) -> Hashable:
-        """Return the cache key of a result; ``what`` is a recommender or a swept hyperparameter."""
+        """Return the cache key of a result.
+
+        ``what`` is the trained recommender, or the hyperparameter of a sweep over its values.
+        """
         return self.parts.data, self.parts.text, self.least_rating, self.seed, what
 
     def training(self, wanted: Wanted) -> Task:
@@ -199,17 +210,21 @@ class Setup:
         return Trained(ranks, np.concatenate(marks, axis=1) if marks else None)
 
     def sweep(self, knob: str) -> Task:
-        """Return a task that trains AllRank-Regression with several values of a hyperparameter."""
+        """Return a task that trains a recommender with several values of a hyperparameter.
+
+        The recommender is Steck's AllRank-Regression; ``knob`` is the hyperparameter.
+        """
         options: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
         return Task(f"Sweep of {knob}", self.key(knob), sweep(self.parts, SWEEPS[knob], **options))
 
 
-#: Results of the user's session by key: a trained recommender, or the points of a sweep.
+#: Results of the user's session by key: a trained recommender, or the results of a sweep, which
+#: trains a recommender with several values of a hyperparameter.
 Made = dict[Hashable, Any]
 
 
 class Job:
-    """A queue of tasks, which are done in short steps so that the work can pause.
+    """A queue of tasks (trainings), which are done in short steps so that the work can pause.
 
     The results of tasks are put into ``made``, and the errors of failed tasks into ``failed``.
     """
@@ -217,7 +232,8 @@ class Job:
     def __init__(self, tasks: Sequence[Task], made: Made) -> None:
         self.tasks, self.made = tuple(tasks), made
         self.failed: dict[Hashable, ValueError] = {}
-        self.points: dict[Hashable, tuple[Point, ...]] = {}  # results of unfinished sweeps so far
+        # Results so far of unfinished sweeps, which train with several values of a hyperparameter.
+        self.points: dict[Hashable, tuple[Point, ...]] = {}
         self.halted = False
         self.shares = [0.0] * len(self.tasks)
         self._seconds = 0.0  # seconds of work on the current task
@@ -225,10 +241,10 @@ class Job:
         self._going_on, self.done = Lock(), False
 
     def advance(self, seconds: float = _STEP) -> None:
-        """Work for about this many seconds, and for at least one step.
+        """Work on the tasks for about this many seconds, and for at least one step.
 
-        If an earlier run of the page still works on this job after ``_PATIENCE`` seconds, do
-        nothing.
+        If an earlier run of the page's script still works on this job after ``_PATIENCE`` seconds,
+        do nothing.
         """
         if not self._going_on.acquire(timeout=_PATIENCE):
             return
@@ -252,7 +268,7 @@ class Job:
 
     @property
     def left(self) -> float | None:
-        """Estimated seconds until the current task ends; None if it is hardly begun, or done."""
+        """Estimated seconds until the current task ends; None if it has hardly begun or is done."""
         share = 1.0 if self.place is None else self.shares[self.place]
         return self._seconds * (1 - share) / share if 0.02 < share < 1 else None
 

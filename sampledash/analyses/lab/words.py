@@ -27,7 +27,7 @@ def data(interactions: Interactions) -> str:
 
 
 def split(rule: str, parts: Split, least: float | None = None) -> str:
-    """Return a description of a split and of the candidates that are ranked."""
+    """Return a description of a split into training and test items, and of the candidates."""
     relevant, rating = None, parts.test.rating
     if least is not None and rating is not None:
         relevant = int(np.count_nonzero(rating >= least))
@@ -43,7 +43,7 @@ def knobs(text: str) -> str:
 
 
 def swept(knob: str, table: pd.DataFrame) -> str:
-    """Return a sentence on the values of ``knob`` with highest ATOP and with lowest RMSE.
+    """Return a sentence on the best values of the hyperparameter ``knob``: by ATOP and by RMSE.
 
     ATOP is the area under the curve of TOPK over k; TOPK is the share of relevant items in the
     first k of the list.
@@ -54,11 +54,11 @@ def swept(knob: str, table: pd.DataFrame) -> str:
 
 
 def designs(table: pd.DataFrame, metric: str, m: int) -> str:
-    """Return sentences that compare the sampling schemes.
+    """Return sentences that compare sampling schemes with m negatives.
 
-    They say how many schemes keep the order of the systems on all items. In some schemes, the
-    number of different negatives is random: for these, they say how much the metric differs from
-    the metric with the default scheme.
+    They say with how many schemes the expected metric orders the systems as on all items. In some
+    schemes, the number of different negatives is random. For these, the sentences say how much the
+    expected metric differs from that with the default scheme.
     """
     order, *orders = (ranking(list(map(str, table)), row) for row in table.to_numpy())
     usual = SCHEMES[DEFAULT_SCHEME]
@@ -71,6 +71,6 @@ def designs(table: pd.DataFrame, metric: str, m: int) -> str:
 
 
 def tops(table: pd.DataFrame) -> str:
-    """Return a sentence on TOPK, the share of relevant items in the first ``TOP`` of the list."""
+    """Return a sentence on TOPK: which share of relevant items is in the first 2 % of the list?"""
     row = table[table["k"] <= TOP].iloc[-1]
     return say.tops(TOP, [say.share_with(*item) for item in row.drop("k").items()])

@@ -32,7 +32,7 @@ const draw = () => {
   if (night.matches) figure = changed(figure, variants.dark);
   if (large) figure = changed(figure, variants.large);
   const { data, layout, frames = [] } = figure, [slider] = layout.sliders ?? [];
-  // If a picture is drawn again, larger or in other colours, its slider stays at the same step.
+  // If a picture is drawn again, larger or in other colours, its slider stays where it was.
   const frame = graph.source === source && frames[graph.layout.sliders?.[0].active];
   if (frame) {
     frame.traces.forEach((trace, i) => { data[trace] = { ...data[trace], ...frame.data[i] }; });

@@ -43,7 +43,7 @@ def picture(number: int, look: str, revealed: bool) -> str:
     """Return a lesson's picture as JSON with the keys "light", "dark" and "large".
 
     "light" is the whole picture. "dark" (for a dark page) and "large" (for a projector) hold only
-    what differs from "light".
+    what differs from "light". ``look`` is the metric or picture that the reader chose.
     """
 
     def written(fig: Any) -> Any:
@@ -74,7 +74,7 @@ def offer(number: int, look: str) -> tuple[str, dict[int, str]] | None:
     """Return a request that the reader can make in a lesson, and the answer for each m.
 
     An example is "Find me a counterexample for Recall@10 with m negatives", if ``look`` is
-    "Recall@10". Return None if the lesson has no ``OFFER``.
+    "Recall@10". Return None if the lesson's module has no constant ``OFFER``.
     """
     if not (given := getattr(lessons.course()[number - 1], "OFFER", None)):
         return None

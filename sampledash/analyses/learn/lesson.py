@@ -47,10 +47,11 @@ LOCKED = "Answer first: then the picture can be moved."
 N, M = 10_000, 100
 WITHOUT: Scheme = "without-replacement"
 METRIC = "Recall@10"
-# Metric -> its entry in the menus of the other pages.
+# Metric in a lesson -> label of this metric in the menus of the other pages.
 CHIPS = {"Recall@10": "Recall@k", "NDCG": "NDCG", "AP": "AP", "AUC": "AUC"}
 Numbers = Mapping[str, str | float | tuple[str, ...]]
-# Format in ``$x:format`` in a lesson -> function that formats x. Other formats are Python's.
+# Name of a format in a placeholder of a lesson, such as "points" in ``$x:points`` -> function that
+# formats x. Other formats are Python's.
 WRITTEN: Mapping[str, Callable[[float], str]] = {
     "points": points,
     "chance": in_runs,
@@ -66,17 +67,22 @@ class Recommenders(NamedTuple):
     names: list[str]
     exact: list[float]
     most: int  # largest number of negatives of a user
-    # Better and worse system of the pair that needs the largest m for the right order, and this m.
+    # The two systems that need the most negatives to be in the right order: the better one, the
+    # worse one, and this number of negatives.
     settled: tuple[str, str, int]
 
     def visited(self, *m_values: int) -> list[int]:
-        """Return values of m for a slider: ``m_values``, the m in ``settled``, and ``most``."""
+        """Return numbers of negatives m for a slider, in increasing order.
+
+        They are ``m_values``, the m from which every pair of systems is in the right order, and the
+        largest possible m.
+        """
         return sorted({*m_values, self.settled[-1], self.most})
 
 
 @cache
 def movielens() -> Recommenders:
-    """Return the bundled recommenders, which are read only once."""
+    """Return the bundled recommenders X, Y and Z on MovieLens; the file is read only once."""
     sets = sd.example("movielens-xyz")
     exact, most = [sd.mean(METRIC, rs) for rs in sets], max(int(rs.n.max()) for rs in sets) - 1
     last = sd.right_from(METRIC, sets, scheme=WITHOUT).nlargest(1, "m").iloc[0]
@@ -85,7 +91,7 @@ def movielens() -> Recommenders:
 
 
 class Choice(NamedTuple):
-    """A possible answer to the question, and the reply to a user who chooses this answer."""
+    """A possible answer to a lesson's question, and the reply to a user who chooses it."""
 
     text: str
     right: bool
@@ -93,7 +99,7 @@ class Choice(NamedTuple):
 
     @property
     def response(self) -> str:
-        """The reply, preceded by "Yes." or "Not quite."."""
+        """The reply to a user who chooses this answer, preceded by "Yes." or "Not quite."."""
         return f"{'Yes.' if self.right else 'Not quite.'} {unbroken(self.reply)}"
 
 
@@ -107,10 +113,10 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True)
 class Lesson:
-    """The texts of a lesson; exactly one of the choices is right.
+    """The texts of a lesson; exactly one of the ``choices`` (possible answers) is right.
 
-    ``minutes``, ``misconceptions`` and ``exercises`` are for the teacher; ``points`` are
-    conclusions.
+    ``minutes`` (the duration), ``misconceptions`` and ``exercises`` are for the teacher; ``points``
+    are the conclusions of the lesson.
     """
 
     title: str
@@ -129,7 +135,7 @@ class Lesson:
 
     @property
     def answer(self) -> Choice:
-        """The right choice."""
+        """The right one of the possible answers."""
         return next(choice for choice in self.choices if choice.right)
 
     @property
@@ -138,7 +144,10 @@ class Lesson:
         return [line for step in self.formula for line in step.split(r",\qquad ")]
 
     def described(self, revealed: bool) -> str:
-        """Return the text that stands for the picture on a screen reader."""
+        """Return the text that a screen reader reads in place of the lesson's picture.
+
+        ``revealed`` says whether the answer is shown.
+        """
         return self.sentence if revealed else f"{self.question} Before the answer."
 
 
@@ -160,7 +169,10 @@ def looks(number: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def words(number: int, variant: str = "") -> Lesson:
-    """Return the texts of lesson ``number``, counted from 1; they are cached for all users."""
+    """Return the texts of lesson ``number``, counted from 1; they are cached for all users.
+
+    ``variant`` is the metric or picture that the user chose.
+    """
     module = course()[number - 1]
     text = Path(str(module.__file__)).with_suffix(".txt").read_text(encoding="utf-8")
     constants = {name.lower(): x for name, x in vars(module).items() if name.isupper()}
@@ -213,7 +225,10 @@ def read(text: str, numbers: Mapping[str, Any]) -> Lesson:
 
 
 def _written(numbers: Mapping[str, Any], tex: bool, match: re.Match[str]) -> str:
-    """Return the text that replaces ``$x`` or ``$x:format``, in TeX if ``tex``."""
+    """Return the text that replaces a placeholder, such as ``$x`` or ``$x:points``, of a lesson.
+
+    ``numbers`` maps names such as x to values. If ``tex``, the text is TeX.
+    """
     value, form = numbers[match[1]], match[2]
     if isinstance(value, str | tuple):
         return str(value)
@@ -225,7 +240,7 @@ def _written(numbers: Mapping[str, Any], tex: bool, match: re.Match[str]) -> str
 
 
 def order(systems: Sequence[str], means: Sequence[float]) -> str:
-    """Return the systems from best to worst, as text that stays on one line."""
+    """Return the systems from best to worst by their ``means``, as text that stays on one line."""
     return ranking(systems, means).replace(" ", "\u00a0")
 
 

@@ -26,7 +26,8 @@ from sampledash.report.escape import plain
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99
-# Largest value on the x axis of :func:`missing`, a ratio of probabilities.
+# Largest value on the x axis of :func:`missing`: how many times as often as the worst-ranked
+# relevant item the best-ranked one is observed.
 MOST_TIMES = 20
 TOY = "paper-abc"
 _METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))
@@ -36,7 +37,7 @@ _ROW = 17  # height of a system's row in :func:`on_both`, in pixels
 
 
 class Panel(NamedTuple):
-    """A picture, its key on the page, and its description for screen readers."""
+    """A picture, the key of its page element, and its description for screen readers."""
 
     fig: theme.Picture
     key: str
@@ -83,8 +84,8 @@ def _ranks(_: Metric, dark: bool) -> theme.Picture:
     return consistency.distribution(edges, [x.system for x in sets], shares, dark=dark)
 
 
-# Figure -> function that draws a panel, metrics (a panel for each), key of the panel on the page,
-# and text for screen readers, in which {} stands for the metric.
+# Figure of Krichene & Rendle -> function that draws a panel, metrics (a panel for each), key of the
+# panel on the page, and text for screen readers, in which {} stands for the metric.
 FIGURES: Mapping[str, tuple[Callable[..., theme.Picture], Sequence[Metric], str, str]] = {
     "Figure 1": (_exact, _METRICS[:1], "figure_1", "AUC, AP, NDCG and Recall@10 over the rank."),
     "Figure 2": (_toy, _METRICS, f"{TOY}_{{}}", "{} of 3 systems over m."),
@@ -101,12 +102,13 @@ def panels(item: str, dark: bool) -> list[Panel]:
 
 
 def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
-    """Draw two panels, for TOPK and ATOP, with two curves each.
+    """Draw two panels, for Steck's metrics TOPK and ATOP, with two curves each.
 
-    One curve is the mean over all relevant items, the other that over the observed items only.
+    TOPK is the share of relevant items in the first k of the list, ATOP its mean over k. One curve
+    is the mean of the metric over all relevant items, the other that over the observed items only.
 
-    The x axis is the probability that the best-ranked item is observed, divided by the probability
-    for the worst-ranked item. A dot marks the x value ``times``.
+    The x axis is the probability that the best-ranked relevant item is observed, divided by the
+    probability for the worst-ranked one. A dot marks the x value ``times``.
     """
     panels = []
     for row, measure in enumerate(table["measure"].unique()):
@@ -147,9 +149,9 @@ def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
 def on_both(cells: pd.DataFrame, by: str, dark: bool) -> theme.Picture:
     """Draw a row per system: its metrics printed for 1,000 and for 5,000 images, and two ranges.
 
-    The ranges are those that the numbers for 1,000 images allow for 5,000 images. ``cells`` are the
-    rows of one cutoff in :func:`sampledash.analyses.paper.wild.ranges`. They are sorted by the
-    column ``by``, the best system on top.
+    The ranges are those that the numbers for 1,000 images allow for 5,000 images. ``cells`` is the
+    table of :func:`sampledash.analyses.paper.wild.ranges` for one cutoff. Its rows are sorted by
+    the column ``by``, the best system on top.
     """
     c, shown = theme.look(dark), cells.sort_values(by, ascending=False, kind="stable")
     at, names = list(range(len(shown))), list(map(plain, shown["system"]))

@@ -31,13 +31,13 @@ from sampledash.schemes import DEFAULT_SCHEME, Scheme
 from sampledash.types import Ints
 
 N, M, CUTOFFS = 5_000, 999, (1, 5, 10)
-#: Columns of the lower and the upper end of a range -> the shape of the rank distribution that the
-#: range assumes, or None.
+#: Names of the columns with the lower and the upper end of a range -> what the range assumes on the
+#: distribution of true ranks: None, or "non-increasing" (no rank is rarer than a worse rank).
 SHAPES: dict[tuple[str, str], Shape | None] = {
     ("low", "high"): None,
     ("low_if_falling", "high_if_falling"): "non-increasing",
 }
-#: Column with a prediction of the metric on 5,000 images -> name of the prediction.
+#: Column of :func:`ranges` with a prediction of the metric on 5,000 images -> its name on the page.
 GUESSES = {"estimate": "Estimate", "middle": "Middle of the range", "on_sample": "Number on 1,000"}
 NCF, METRICS = "ncf", ("Recall@1", "Recall@10", "NDCG@10", "AUC")
 
@@ -71,16 +71,16 @@ def ranges() -> pd.DataFrame:
     Returns
     -------
     A row per system and cutoff: ``place``, ``system``, ``note`` as in :func:`systems`; the cutoff
-    ``k``; the printed Recall@k ``on_sample`` (1,000 images) and ``on_all`` (5,000); the ends of the
-    two ranges in :data:`SHAPES`; the ``middle`` of the range that assumes a shape of the rank
-    distribution; and the ``estimate`` of :func:`sampledash.estimate_from_table`. All metrics are
-    shares (0 to 1).
+    ``k``; the printed Recall@k ``on_sample`` (1,000 images) and ``on_all`` (5,000); the ends of two
+    ranges, without and with an assumption on the distribution of true ranks (:data:`SHAPES`); the
+    ``middle`` of the range with it; and the ``estimate`` of
+    :func:`sampledash.estimate_from_table`. All metrics are shares (0 to 1).
     """
     return pd.read_csv(str(bundled() / "ranges_coco_5k.csv"), keep_default_na=False)
 
 
 def inside(cells: pd.DataFrame, ends: tuple[str, str]) -> pd.Series[bool]:
-    """Return for each row of ``cells`` whether the metric on all 5,000 images is in a range.
+    """Return for each row of the table ``cells`` whether the metric on 5,000 images is in a range.
 
     ``ends`` names the columns with the lower and the upper end of the range.
     """
@@ -91,8 +91,8 @@ def inside(cells: pd.DataFrame, ends: tuple[str, str]) -> pd.Series[bool]:
 def outside(cells: pd.DataFrame) -> list[dict[Hashable, Any]]:
     """Return the rows of ``cells`` whose printed metric on 5,000 images is outside a range.
 
-    Each row has in addition the ``ends`` of this range, and the ``shape`` of the rank distribution
-    that the range assumes, or None.
+    Each row has two more entries: the ``ends`` of this range, and the ``shape`` that the range
+    assumes for the distribution of true ranks, or None.
     """
     return [
         {**cell, "ends": [cell[end] for end in ends], "shape": shape}
@@ -104,7 +104,7 @@ def outside(cells: pd.DataFrame) -> list[dict[Hashable, Any]]:
 def summary(cells: pd.DataFrame) -> pd.DataFrame:
     """Return how well ranges and predictions fit the metrics on 5,000 images, a row per cutoff.
 
-    ``cells`` are rows of :func:`ranges`. The columns of the result are
+    ``cells`` is a table as from :func:`ranges`. The columns of the result are
 
     ``k``, ``cells``, ``pairs``
         The cutoff, the number of systems, and the number of pairs of systems.
@@ -133,7 +133,10 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _orders(low: pd.Series[float], high: pd.Series[float]) -> Ints:
-    """Return for each pair of ranges 1 if the first lies above, -1 if the second does, else 0."""
+    """Return for each pair of ranges 1 if the first lies above the second, -1 if below, else 0.
+
+    ``low`` and ``high`` are the ends of the ranges.
+    """
     i, j = np.triu_indices(len(low), 1)
     lows, highs = low.to_numpy(), high.to_numpy()
     return np.asarray(1 * (lows[i] > highs[j]) - (highs[i] < lows[j]))
@@ -174,7 +177,8 @@ def expectations() -> pd.DataFrame:
         drawn = list(zip(of_m, values.tolist(), strict=True))
         for metric in METRICS:
             expected = float(shares @ [expected_mean(metric, *x) for x in drawn])
-            # Instances are independent, so variances add up.
+            # The mean is a weighted sum over groups of instances with the same m. The groups are
+            # independent, so their variances add up.
             std = float(np.linalg.norm(shares * [std_of_mean(metric, *x) for x in drawn]))
             row: dict[str, Any] = {"metric": metric, "system": true.system}
             row |= {"published": mean(metric, seen), "expected": expected, "std": std}

@@ -28,9 +28,9 @@ MADE = {
     item: (*TEXTS[f"made, {item}"].split(" | "), (_HERE / f"{item}.txt").read_text("utf-8"))
     for item in ("Table 3", "Steck, Table 2")
 }
-# Table or figure -> the page of the dashboard that reproduces the table, and the page's settings.
-# A table or figure without the name of a paper is from Krichene & Rendle. The settings for Steck
-# are those of his test on Netflix: 17,770 items, 1,000 negatives, and k = 356 (2 % of the items).
+# Table or figure -> the page of the dashboard that reproduces it, and the page's settings. A table
+# or figure without the name of a paper is from Krichene & Rendle. The settings for Steck are those
+# of his test on Netflix: 17,770 items, 1,000 negatives, and the cutoff 356 (2 % of the items).
 OPENS = {
     item: (page, parse_qs(query))
     for item, page, query in pd.read_csv(_HERE / "opens.csv").itertuples(index=False)
@@ -38,7 +38,7 @@ OPENS = {
 
 
 def cell(row: Any, decimals: int) -> str:
-    """Return the text of a cell: the printed value, our value, and a sign for whether they match.
+    """Return the text of a table cell: the printed value, our value, and a sign: do they match?
 
     ``row`` is a row of the table of :func:`sampledash.papers.krichene.match`.
     """
@@ -88,7 +88,10 @@ def summary_rows(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def from_samples(answer: Result[Any], methods: list[str]) -> str:
-    """Return a sentence on the metric on all items, as estimated from published sampled ranks."""
+    """Return a sentence on estimates of the metric on all items from published sampled ranks.
+
+    ``answer`` holds the exact metrics, and ``methods`` are the estimators.
+    """
     q, exact = answer.question, [row.exact for row in answer.rows]
     estimates = {x: [q.values(i, x)[0] for i in range(len(exact))] for x in methods}
     orders = [np.argsort(np.array(x)).tolist() for x in (exact, *estimates.values())]

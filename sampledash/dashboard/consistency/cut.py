@@ -19,7 +19,10 @@ from sampledash.report.sentences import cutoff_holds_all
 
 
 def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any]) -> None:
-    """Draw exact metrics (ranges where ranks are unknown) and significance tests of differences."""
+    """Draw exact metrics, and significance tests of the differences between systems.
+
+    Where a metric depends on unknown ranks, draw the range that contains it.
+    """
     k = source.largest_cutoff or 0
     make = partial(cut.compute, source, metrics)
     key = "cut", source.key, tuple(metrics)

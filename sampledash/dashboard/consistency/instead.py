@@ -1,4 +1,4 @@
-"""The tab "What to do instead": errors of evaluations that compute equally many scores."""
+"""The tab "What to do instead": errors of other ways to evaluate, with equally many scores."""
 
 import streamlit as st
 
@@ -13,11 +13,14 @@ DEFAULTS = {"budget": 100}
 
 
 def show(focus: Focus) -> None:
-    """Draw the errors of evaluations that compute equally many scores, and a script to copy."""
+    """Draw the errors of several ways to evaluate, and a script to copy.
+
+    All ways compute equally many scores per instance: the budget, which a slider sets.
+    """
     place = st.container(key=SAID)
     budget = _budget(focus.result.m, designs.most_of(focus))
     sentence = designs.sentence(focus, designs.compute(focus, [budget]), budget)
-    place.markdown(escaped(sentence))  # shown first, because the picture takes longer
+    place.markdown(escaped(sentence))  # the sentence is shown first, as the picture takes longer
     with page.progress("Every design at its price") as report:
         priced = designs.compute(focus, designs.ladder(focus, budget), report)
     fig = designs.picture(focus, priced, budget, dark=page.is_dark())
@@ -33,9 +36,10 @@ def show(focus: Focus) -> None:
 
 
 def _budget(m: int, most: int) -> int:
-    """Draw the slider for the cost of an evaluation, in scores per instance; return the cost.
+    """Draw the slider for the budget of an evaluation; return the budget.
 
-    Until the reader moves the slider, the cost is m.
+    The budget is a number of scores to compute per instance, at most ``most``. Until the reader
+    moves the slider, it is ``m``, the page's number of negatives.
     """
     m = min(m, most)
     now, was = st.session_state.get("budget"), st.session_state.get("_budget_of")
@@ -48,7 +52,10 @@ def _budget(m: int, most: int) -> int:
 
 
 def follows(focus: Focus, dark: bool) -> live.Follows:
-    """Return sentence, picture and table for each step of the slider "Scores per instance"."""
+    """Return the sentence, the picture and the table at each step of the slider of the budget.
+
+    The budget is the number of scores per instance.
+    """
     q = focus.result.question
     depends = q.key, focus.x, focus.pair, *focus.systems, dark
 

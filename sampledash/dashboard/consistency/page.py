@@ -36,16 +36,16 @@ _CHOICES = {"correction": USABLE, "also_k": [*map(str, CUTOFFS)], "weighting": j
 _CHOICES |= {"ties": TIES, "curve": pictures.VIEWS, "scheme": choices.SCHEMES}
 OFFERED = {**ranks.OFFERED, **tabs.OFFERED, **state.offer(_CHOICES, DEFAULTS)}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
-# Names and pictures of pinned settings, which the reader compares with the current settings.
+# Names and pictures of settings that the reader pinned, to compare them with the current settings.
 Before = Sequence[tuple[str, theme.Picture]]
-MOST_LISTED = 1_000  # largest number of pairs to choose from: those with the worst verdicts
+MOST_LISTED = 1_000  # a menu lists the 1,000 pairs of systems that sampling orders worst
 MOST_RANKS = 12  # largest number of ranks of a system that the counterexample shows
 
 
 def show() -> None:
-    """Draw the page: the choice of ranks, then the result."""
+    """Draw the Consistency page: the choice of true ranks of systems, then the result."""
     state.stamp(OFFERED)
-    # The choice of ranks is drawn first, because the chosen ranks determine n.
+    # The choice of ranks is drawn first, because the ranks determine n, the number of candidates.
     with st.container(key="above"):
         source, problem = ranks.choose()
         ends = None if source is None else source.largest_cutoff
@@ -54,7 +54,7 @@ def show() -> None:
             if ends is None:
                 _settings(source)
     lock = (state.DEFAULTS["n"], "") if source is None else judged.locked_n(source)
-    if problem is not None:  # ``source`` then holds the last valid data, or None
+    if problem is not None:  # the new data are invalid: ``source`` holds the last valid data
         lock = lock[0], ranks.NOT_KNOWN
     if source is not None and ends is not None:
         _cut(source, problem, lock)
@@ -65,7 +65,10 @@ def show() -> None:
 
 
 def _cut(source: Source, problem: Problem | None, lock: tuple[int, str]) -> None:
-    """Draw the result if some ranks are unknown: metrics on all items, but no sampled metrics."""
+    """Draw the result if some ranks are unknown: metrics on all items, but no sampled metrics.
+
+    ``lock`` holds n, the number of candidates, and a text that shows n.
+    """
     numbers = [*["k"] * sliders.uses_cutoff(), "n"]
     sliders.bar(sliders.place(), *numbers, n=lock, sampled=False)
     page.note(DEFAULTS)
@@ -80,7 +83,11 @@ def _cut(source: Source, problem: Problem | None, lock: tuple[int, str]) -> None
 
 @st.fragment
 def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str]) -> None:
-    """Draw the bar of sliders, the verdict, and everything else that depends on the sliders."""
+    """Draw the bar of sliders, and everything that depends on the sliders.
+
+    First of all this is the verdict: does sampling order the systems rightly? ``lock`` holds n, the
+    number of candidates, and a text that shows n.
+    """
     top, bar = st.container(key="headline"), sliders.place()
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff()]
     numbers += ["gamma"] * weighs(state.value("correction", DEFAULTS))
@@ -124,8 +131,8 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
         page.copy_link(link | {"shown": str(result.metrics[0])})
     with tile_map:
         page.strip(_numbers(focus), _numbers(was[-1][1]) if was else (), dim=dim)
-    # Frames are the pictures for all steps of the slider. They are left out if each m needs a slow
-    # computation, such as a new fit of the correction.
+    # Frames are the pictures for all steps of the slider of m, the number of negatives. They are
+    # left out if each m needs a slow computation, such as a new fit of the correction.
     known = tuple((x.name, x.question.key, x.question.m) for x in pinned)
     still = dim or result.question.protocol.anew
     of_curve = [] if still else [_follows(focus, before, known, view, dark)]
@@ -153,7 +160,10 @@ def _below(focus: Focus) -> None:
 
 
 def _settings(source: Source | None) -> None:
-    """Draw the settings: correction, cutoffs and, if the data need them, weighting and ties."""
+    """Draw the settings: correction and further cutoffs.
+
+    If the data need them, also draw how to weight several relevant items, and how to rank ties.
+    """
     correction, also = state.value("correction", DEFAULTS), st.session_state.get("also_k") or []
     labels = [correction, *(["k = " + ", ".join(map(str, also)) + " too"] if also else [])]
     with st.popover(", ".join(labels), icon=":material/tune:", key="settings"):
@@ -171,15 +181,16 @@ def _settings(source: Source | None) -> None:
 
 
 def _focus(result: Result) -> Focus:
-    """Return the chosen metric and the marked pair of systems.
+    """Return the metric and the pair of systems that the page is about.
 
-    The pair with the worst verdict is marked until the reader chooses a pair.
+    Until the reader chooses a pair, it is the pair whose sampled order is wrong, or most likely to
+    be wrong.
     """
     x, key, every = judged.chosen_metric(result), _pair_key(result), range(result.pairs)
     worst, chosen = result.worst_pair(x), st.session_state.get(key)
     followed: dict[str, int] = st.session_state.setdefault("_consistency_worst", {})
-    # The link that the reader followed may name a pair of systems. This name is read only once, so
-    # that the reader can then choose another pair.
+    # The link that the reader followed may name a pair of systems. It is read only once, so that
+    # the reader can then choose another pair.
     asked = st.query_params.get("pair") if "pair" not in st.session_state else None
     linked = next((pair for pair in every if asked and result.label(pair) == asked), None)
     pair = worst if chosen in (None, followed.get(key)) else int(chosen)
@@ -193,7 +204,10 @@ def _focus(result: Result) -> Focus:
 
 
 def _choose(result: Result, row: DeltaGenerator, above: DeltaGenerator) -> None:
-    """Draw the choice of the metric in the bar; above the picture, those of pair and curve."""
+    """Draw the choice of the metric in the bar of sliders, ``row``.
+
+    In ``above``, over the picture, draw the choice of a pair of systems, and that of a curve.
+    """
     with row:
         judged.choose_metric(result, "Sentence, curve, numbers and tabs for")
     focus = _focus(result)
@@ -206,7 +220,7 @@ def _choose(result: Result, row: DeltaGenerator, above: DeltaGenerator) -> None:
 
 
 def _pair_key(result: Result) -> str:
-    """Return the session key of the widget that chooses the marked pair of systems."""
+    """Return the session key of the widget with which the reader chooses a pair of systems."""
     return f"pair_{result.pairs}_{result.question.source.key[0][:12]}"
 
 
@@ -214,7 +228,10 @@ def _pair_key(result: Result) -> str:
 
 
 def _tiles(focus: Focus, dim: bool) -> None:
-    """Draw a tile for each pair of systems and each metric; a click selects pair and metric."""
+    """Draw a tile for each pair of systems and each metric: is the sampled order right?
+
+    A click on a tile selects its pair and its metric.
+    """
     result, metrics, pairs = focus.result, focus.result.metrics, focus.tile_pairs
     if len(pairs) < result.pairs:
         st.caption(f"The {len(result.few_pairs())} worst of {count(result.pairs)} pairs.")
@@ -234,9 +251,10 @@ def _tiles(focus: Focus, dim: bool) -> None:
 
 
 def _before(focus: Focus, was: Result) -> Focus:
-    """Return ``was``, the result of pinned settings, with the metric and the pair of ``focus``.
+    """Return ``was`` with the metric and the pair of systems of ``focus``.
 
-    If ``was`` lacks this metric or this pair, its first metric or its worst pair is used.
+    ``was`` is the result of settings that the reader pinned for comparison. If ``was`` lacks this
+    metric or this pair, its first metric or its worst pair is used.
     """
     names, label = list(map(str, was.metrics)), focus.result.label(focus.pair)
     name = str(focus.metric)
@@ -246,7 +264,10 @@ def _before(focus: Focus, was: Result) -> Focus:
 
 
 def _curve(focus: Focus, before: Before, view: str, dim: bool) -> None:
-    """Draw the chosen metric of the systems, or the difference of two systems, against m."""
+    """Draw the chosen metric of the systems, or the difference of two, against m (negatives).
+
+    Curves of ``before``, for settings that the reader pinned for comparison, are behind them.
+    """
     r, systems = focus.result, focus.result.drawn(focus.pair)
     if view != pictures.DIFFERENCE:
         names, more = [r.systems[i] for i in systems], len(r.systems) - len(systems)
@@ -259,10 +280,11 @@ def _curve(focus: Focus, before: Before, view: str, dim: bool) -> None:
 
 
 def _follows(focus: Focus, before: Before, pinned: Hashable, view: str, dark: bool) -> live.Follows:
-    """Return what the page shows at each step of the slider of m: verdict, pictures and numbers.
+    """Return what the page shows at each step of the slider of m, the number of negatives.
 
-    ``before`` holds pictures of pinned settings; ``pinned`` identifies these settings in a cache
-    key. All steps show the pairs that are shown now, even if others are worse at another m.
+    This is the verdict, the pictures and the numbers. ``before`` holds pictures for settings that
+    the reader pinned for comparison; ``pinned`` identifies these settings in a cache key. All steps
+    show the pairs of systems that are shown now, even if others are worse at another m.
     """
     q, result, pairs = focus.result.question, focus.result, focus.tile_pairs
     systems, x = result.drawn(focus.pair), focus.x
@@ -287,7 +309,10 @@ def _follows(focus: Focus, before: Before, pinned: Hashable, view: str, dark: bo
 
 
 def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
-    """Return label, value and meaning of four numbers about the chosen metric."""
+    """Return label, value and meaning of the four numbers below the picture.
+
+    They are about the metric that the reader chose.
+    """
     result, x, metric = focus.result, focus.x, focus.metric
     ordered = np.flatnonzero(result.states[x] != CODES.index("tied"))
     last, lowest, least = result.last_right(x), float("nan"), "any pair"
@@ -311,7 +336,10 @@ def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
 
 
 def _why(focus: Focus) -> None:
-    """Draw Definition 1 of Krichene & Rendle with the page's numbers, and a counterexample."""
+    """Draw the definition of a consistent metric with the page's numbers, and a counterexample.
+
+    It is Definition 1 of Krichene & Rendle: the expected sampled metric keeps the true order.
+    """
     question, metric = focus.result.question, focus.metric
     st.markdown(words.TEXTS["consistent"])
     instances = max(x.n_instances for x in question.sets)

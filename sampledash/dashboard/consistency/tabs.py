@@ -1,8 +1,8 @@
 """The tabs of the Consistency page, and its dialog with texts for a paper.
 
-The tabs show the chance that a run orders two systems as the exact metric does, simulated runs,
-tables (means, changes of the order over m, ranks), and the errors of other ways to evaluate, which
-compute as many scores as the sampled evaluation.
+The tabs show: the chance that a run orders two systems as the exact metric does; simulated runs;
+tables of mean metrics, of the numbers of negatives at which two systems change order, and of ranks;
+and the errors of other ways to evaluate, which compute as many scores as the sampled evaluation.
 """
 
 from functools import partial
@@ -40,7 +40,7 @@ _NAN = float("nan")
 
 
 def show(focus: Focus) -> None:
-    """Draw the tabs. To save time, only the open view of the open tab is computed."""
+    """Draw the tabs. To save time, only the open tab is computed and, in it, only the open view."""
     page.tabs(NAMES, (_how_sure, _repeat_it, _numbers, instead.show), "answers", focus)
 
 
@@ -54,8 +54,9 @@ def _how_sure(focus: Focus) -> None:
 def _one_run(focus: Focus) -> None:
     """Draw the chance that one run orders two systems as the exact metric does.
 
-    See Table 4 of Krichene & Rendle. The chance holds if each system has its own negatives. If the
-    reader asks, also draw bounds of the chance for systems that share their negatives.
+    A run draws new negatives. See Table 4 of Krichene & Rendle. The chance holds if each system has
+    its own negatives. If the reader asks, also draw bounds of the chance for systems that share
+    their negatives.
     """
     r, x = focus.result, focus.x
     pairs = focus.pairs[: page.MOST_ROWS]
@@ -88,8 +89,9 @@ def _one_run(focus: Focus) -> None:
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[tables.Bounds, str]:
     """Return bounds of the chance that a run orders two systems as the exact metric does.
 
-    The bounds hold if the two systems share their negatives. They are computed only if the reader
-    asks for them. Also return why the computation failed, or "" if it did not.
+    The bounds hold if the two systems share their negatives. They are computed for all ``pairs`` of
+    systems, but only if the reader asks for them. Also return why the computation failed, or "" if
+    it did not.
     """
     what, label = (focus.result.question.key, focus.x), "Bounds for shared negatives"
     about = "The chance where both systems are ranked against the same negatives."
@@ -107,7 +109,7 @@ def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[tables.Bounds, str
 
 
 def _over_instances(focus: Focus) -> None:
-    """Draw significance tests of the differences between systems.
+    """Draw significance tests of the differences between systems in the exact metric.
 
     Also draw the chance that a run with new instances orders two systems as the exact metric does.
     """
@@ -128,7 +130,7 @@ def _over_instances(focus: Focus) -> None:
 def _plan(focus: Focus) -> None:
     """Draw how many negatives or instances a run needs to order systems as the exact metric does.
 
-    The reader chooses the chance with which the run should have this order.
+    The reader chooses the probability with which the run should have this order.
     """
     label = "The true order in this share of runs"
     wanted = page.segments(label, PROBABILITIES, "wanted", default=DEFAULTS["wanted"])
@@ -153,7 +155,7 @@ def _plan(focus: Focus) -> None:
 
 
 def _repeat_it(focus: Focus) -> None:
-    """Draw fields for the number of runs and the seed and, on request, simulate these runs."""
+    """Draw fields for the number of runs and the random seed; on request, simulate these runs."""
     if some := words.some_systems(focus):
         st.caption(some)
     help_ = words.TEXTS["repeat"].format(drawn=drawn_negatives(focus.result))
@@ -173,9 +175,9 @@ def _repeat_it(focus: Focus) -> None:
 
 
 def _seen_runs(focus: Focus, values: Floats) -> None:
-    """Draw the mean metrics of simulated runs, and their distribution.
+    """Draw the mean metrics in simulated runs, and their exact distribution.
 
-    ``values`` has the shape (systems, runs, metrics).
+    ``values`` holds the mean metrics, with shape (systems, runs, metrics).
     """
     r, x, metric, made = focus.result, focus.x, str(focus.metric), values.shape[1]
     stds, systems = np.nan_to_num(r.std_of(focus.sets)[:, x]).tolist(), []
@@ -202,7 +204,10 @@ def _numbers(focus: Focus) -> None:
 
 
 def _means(focus: Focus) -> None:
-    """Draw a table of mean metrics like Tables 1-3 of Krichene & Rendle, chosen metric first."""
+    """Draw a table of exact and sampled mean metrics, the chosen metric first.
+
+    Tables 1-3 of Krichene & Rendle are such tables.
+    """
     r, size = focus.result, len(focus.result.systems)
     with st.spinner("The scatter of one run", show_time=True):
         table = r.means_table()
@@ -214,9 +219,10 @@ def _means(focus: Focus) -> None:
 
 
 def _flips(focus: Focus) -> None:
-    """Draw a table of each m at which the sampled order of two systems changes.
+    """Draw a table of each number of negatives m at which the order of two systems changes.
 
-    The table also says from which m on the sampled order is the order by the exact metric.
+    It is the order by the expected sampled metric. The table also says from which m on this order
+    is the order by the exact metric.
     """
     r = focus.result
     table = r.flips(r.few_pairs(focus.pair))
@@ -243,7 +249,7 @@ def _distribution(focus: Focus) -> None:
 
 @st.dialog("For your paper", width="large")
 def for_paper(focus: Focus) -> None:
-    """Draw the texts for a paper: paragraph, references, script, report."""
+    """Draw what the reader may use in a paper: paragraph, references, script, and report."""
     facts = focus.result
     text, latex, cite, script = st.tabs(["Paragraph", "LaTeX", "BibTeX", "Python"])
     with text:

@@ -29,24 +29,24 @@ OFFERED: state.Offered = {**result.OFFERED, **tabs.OFFERED}
 HELP = texts(Path(__file__).with_name("help.txt"))
 EXPECTED, VECTOR, RISKS = "correct_expectation", "correct_vector", "correct_risks"
 LACKING = "Give the weights of the true ranks below: paste them. A link carries only short ones."
-# The reader can type a prior of the true ranks, as a weight for each rank.
-WEIGHTS = "weights"  # key of the typed weights, in the session and in the address
-IN_LINK = 1_000  # largest number of characters of typed weights that a link carries
+# The reader can type a prior distribution of the true rank, as a weight for each rank.
+WEIGHTS = "weights"  # key of these weights, in the session and in the page's address
+IN_LINK = 1_000  # a link carries these weights if they have at most this many characters
 PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
 
-# Steps of the slider of γ (a parameter of corrections) whose pictures are computed in advance.
+# Steps of the slider of γ, the weight of the variance in the bias-variance correction. Pictures are
+# computed in advance for these steps.
 GAMMAS = [round(f * 10**-e, 9) for e in range(6) for f in (1, 0.5, 0.2)] + [1e-6]
 
-# Names and pictures of pinned settings, which the reader compares with the current settings.
+# Names and pictures of settings that the reader pinned, to compare them with the current settings.
 Before = Sequence[tuple[str, dict[str, theme.Picture]]]
-Given = Callable[[int], Floats]  # n -> the reader's weights of the ranks 1..n
+Given = Callable[[int], Floats]  # number of candidates n -> the reader's weights of the ranks 1..n
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the page for a metric.
+    """Draw the Correct page for a metric, instead of for sampled ranks or a printed table.
 
-    ``row`` is the container with the choice of what to correct, and ``defaults`` holds the default
-    of this choice.
+    ``row`` is the container with this choice, and ``defaults`` holds the default of the choice.
     """
     with row:
         page.segments("By", result.TAKEN, "take", default=DEFAULTS["take"], help=HELP["take"])
@@ -65,7 +65,10 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 @st.fragment
 def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
-    """Draw the bar of sliders, and everything that depends on the sliders."""
+    """Draw the bar of sliders, and everything that depends on the sliders.
+
+    ``given`` returns the reader's weights of the true ranks; None if there are none.
+    """
     headline, bar = st.container(key="headline"), sliders.place()
     picture, cutoff = st.container(key="picture"), ["k"] * sliders.uses_cutoff("metric")
     controls = live.controls(partial(sliders.bar, bar, "m", "n", *cutoff, "gamma"))
@@ -113,7 +116,10 @@ def _below(q: Question) -> None:
 
 
 def _settings() -> str:
-    """Draw the settings: corrections, |D| (number of instances) and prior; return the prior."""
+    """Draw the settings: corrections, number of instances |D|, and prior of the true rank.
+
+    Return the name of the prior.
+    """
     prior, size = (state.value(key, DEFAULTS) for key in ("prior", "instances"))
     about = f"|D| = {size}, {prior}"
     with st.popover(about, icon=":material/tune:", key="settings"):
@@ -124,7 +130,10 @@ def _settings() -> str:
 
 
 def _question(given: Given | None) -> Question:
-    """Return the settings as a Question; ask the reader first if fitting corrections takes long."""
+    """Return the settings as a Question; ask the reader first if fitting corrections takes long.
+
+    ``given`` returns the reader's weights of the true ranks; None if there are none.
+    """
     chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
     if chosen["prior"] == OWN and given is None:
         raise page.Problem(LACKING, asking=True)
@@ -136,7 +145,7 @@ def _question(given: Given | None) -> Question:
 
 
 def _fitted(q: Question, report: Progress) -> Question:
-    """Fit and cache the corrections that the page shows; return the question ``q``."""
+    """Fit and cache the corrections that the page shows; return the settings ``q``."""
     recipes = dict.fromkeys((Correction(), *q.drawn))
     for done, recipe in enumerate(recipes):
         report(done / len(recipes))
@@ -160,7 +169,11 @@ def _warnings(q: Question) -> None:
 
 
 def _picture(q: Question, before: Before, *, dim: bool) -> None:
-    """Draw a large picture of the metric; beside it, pictures of corrected values and errors."""
+    """Draw a large picture of the expected metric; beside it, two small pictures.
+
+    These show the value reported for each sampled rank, and the errors of the corrections.
+    ``before`` holds pictures for settings that the reader pinned for comparison.
+    """
     drawn, risks = _drawn(q, page.is_dark(), before), {x: q.risk(x) for x in q.drawn}
     alts = {
         EXPECTED: words.say.picture(q.metric, q.sampling, q.drawn),
@@ -175,7 +188,10 @@ def _picture(q: Question, before: Before, *, dim: bool) -> None:
 
 
 def _drawn(q: Question, dark: bool, before: Before = ()) -> dict[str, theme.Picture]:
-    """Return the pictures by key; curves of pinned settings are behind the current curves."""
+    """Return the pictures by key of their page element.
+
+    Curves of ``before``, for settings that the reader pinned for comparison, are behind the others.
+    """
     exact, curves = q.metric(q.ranks, q.sampling.n), {x: q.expected(x) for x in q.drawn}
     vectors, risks = {x: q.fit(x).values for x in q.drawn}, {x: q.risk(x) for x in q.drawn}
     options: dict[str, Any] = {"focus": q.taken, "dark": dark}
@@ -193,7 +209,9 @@ def _drawn(q: Question, dark: bool, before: Before = ()) -> dict[str, theme.Pict
 def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[live.Follows]:
     """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and γ.
 
-    ``before`` holds pictures of pinned settings; ``pinned`` identifies them in a cache key.
+    m is the number of negatives, n that of candidates, k the cutoff, and γ the weight of the
+    variance in the correction. ``before`` holds pictures for settings that the reader pinned for
+    comparison; ``pinned`` identifies these settings in a cache key.
     """
     s, chip, k = q.sampling, state.value("metric", {"metric": choices.METRIC}), state.current().k
     most = min(LIVE, s.n - 1) if s.design.distinct else LIVE
@@ -202,7 +220,7 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
     stops: dict[str, Sequence[float]] = {"gamma": GAMMAS} if weighted else {}
     if s.m <= LIVE and not q.note:
         stops["m"] = choices.stops(1, most)
-        if not q.prior.custom:  # typed weights hold for the current n only
+        if not q.prior.custom:  # weights of ranks that the reader typed hold for the current n only
             stops["n"] = choices.stops(least, choices.NUMBERS["n"].high, (1, 2, 5))
         if sliders.uses_cutoff("metric"):
             stops["k"] = choices.stops(1, s.n, (1, 2, 5))
@@ -232,7 +250,10 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
 
 
 def _numbers(q: Question) -> list[tuple[str, str, str]]:
-    """Return label, value and meaning of four numbers about the correction ``q.taken``."""
+    """Return label, value and meaning of four numbers about the correction the reader chose.
+
+    This correction is ``q.taken``.
+    """
     bias2, variance = q.risk()
     values = q.fit().values
     before = q.risk(Correction())[0] ** 0.5
@@ -249,7 +270,7 @@ def _numbers(q: Question) -> list[tuple[str, str, str]]:
 
 
 def _why(q: Question) -> None:
-    """Draw the formulas of the correction with the numbers of the page."""
+    """Draw the formulas of the chosen correction, with the numbers of the page put in."""
     st.markdown(words.say.gamma_meaning(q.taken, q.instances))
     for step in words.formula(q.fit(), *q.risk(), prior=result.TEX[q.prior.name]):
         st.latex(step)
@@ -258,7 +279,11 @@ def _why(q: Question) -> None:
 
 
 def _prior_choice() -> Given | None:
-    """Draw a field for the weights of a prior; return them as a function of n, None if empty."""
+    """Draw a field for the reader's weights of the true ranks: a prior distribution.
+
+    Return a function from n, the number of candidates, to the weights of the ranks 1..n. Return
+    None if the field is empty.
+    """
     about = HELP["weights"].format(most=text.count(IN_LINK))
     field = {"height": 120, "placeholder": PLACEHOLDER, "help": about}
     typed = pasted("Weights of the true ranks", key=WEIGHTS, address=WEIGHTS, **field)

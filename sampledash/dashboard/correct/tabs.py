@@ -19,7 +19,7 @@ NAMES = ("Vector", "What it costs", "What a sample can see")
 SPECTRA = ("over γ", "over m")
 OFFERED = {"sheet": (NAMES, NAMES[0]), "sees": (SPECTRA, SPECTRA[0])}
 DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
-_HEAD = 8  # number of corrected values that the page shows
+_HEAD = 8  # number of sampled ranks, from 1, whose corrected values the page shows
 
 
 def show(q: result.Question) -> None:
@@ -28,7 +28,10 @@ def show(q: result.Question) -> None:
 
 
 def vector(q: result.Question) -> None:
-    """Draw the first corrected values, a script that computes them, and all values to copy."""
+    """Draw the values that a corrected metric has at the first sampled ranks.
+
+    Also draw a script that computes them, and all values to copy.
+    """
     fit, plain = q.fit(), q.fit(Correction())
     st.markdown(words.vector_note(fit))
     left, right = st.columns([2, 3])
@@ -50,10 +53,10 @@ def vector(q: result.Question) -> None:
 
 
 def tradeoffs(q: result.Question) -> None:
-    """Draw bias and standard deviation of the mean metric against γ, m, n and |D|.
+    """Draw bias and standard deviation of the mean corrected metric against γ, m, n and |D|.
 
-    γ is the weight of the variance in the correction, and |D| the number of instances. See Section
-    5.5 of Krichene & Rendle.
+    γ is the weight of the variance in the correction, m the number of negatives, n that of
+    candidates, and |D| that of instances. See Section 5.5 of Krichene & Rendle.
     """
     if q.sampling.m > LIVE:
         st.info(f"Many fits: drawn up to m = {count(LIVE)}.", icon=":material/hourglass_empty:")
@@ -75,7 +78,7 @@ def tradeoffs(q: result.Question) -> None:
 def spectrum(q: result.Question) -> None:
     """Draw which components of a metric can be recovered from samples, and explain why.
 
-    The components are polynomials of the rank, whose sum is the metric (see
+    The metric, as a function of the rank, is a sum of polynomials, its components (see
     :mod:`sampledash.spectral`). The text also says to which cutoff on all items the cutoff on a
     sample corresponds.
     """

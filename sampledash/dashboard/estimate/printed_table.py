@@ -1,4 +1,4 @@
-"""The Correct page for a printed table: which metrics on all items agree with its numbers."""
+"""The Correct page for a printed table of sampled metrics: what it says on metrics on all items."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -24,14 +24,17 @@ OFFERED: state.Offered = {"table_tab": (TABS, TABS[0])}
 
 
 class Shown(NamedTuple):
-    """The result for the chosen table, and all pasted tables with the current settings."""
+    """The result for the table that the reader chose, and all pasted tables with the settings."""
 
     answer: Result[printed.TableQuestion]
     questions: tuple[printed.TableQuestion, ...]
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the Correct page for a printed table; ``row`` is a container at the top of the page."""
+    """Draw the Correct page for a printed table.
+
+    ``row`` is a container at the top of the page, and ``defaults`` holds the page's defaults.
+    """
     headline, place, found = shared.places()
     (left, right), options = st.columns([4, 1]), st.container()
     with options:
@@ -107,7 +110,7 @@ def _review(shown: Shown) -> None:
     """Draw sentences for a review of the paper that prints the tables.
 
     For several tables, also draw how many pairs of systems each table decides. A table decides a
-    pair if it proves which system is better.
+    pair if it proves which system has the better exact metric.
     """
     results = []
     with page.progress("What these tables leave open") as report:
@@ -138,9 +141,10 @@ def _deciding(shown: Shown) -> None:
 
 
 def _decided(table: pd.DataFrame, name: str, header: str) -> None:
-    """Draw ``table``: for how many pairs of systems each printed table proves which is better.
+    """Draw for how many pairs of systems a printed table proves which system is better.
 
-    The column ``name`` holds the labels of the printed tables.
+    ``table`` has a row for each printed table, with its label in the column ``name``, which is
+    shown under ``header``.
     """
     columns = {header: table[name].map(escaped)}
     kinds = {"decided": "Pairs decided", "decided_if_falling": "If ranks fall off"}

@@ -39,14 +39,15 @@ PLACEHOLDER = (
     "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30"
 )
 MOST_M = 5_000
-MOST_SYSTEMS = 8  # largest number of systems shown at once, because all their pairs are compared
+MOST_SYSTEMS = 8  # largest number of systems on the page, because every two are compared
 MOST_IN_LINK = 1_000
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
-#: Answer to the question why m differs between instances -> whether m depended on the drawn
-#: negatives. None means that a test on the data decides (see ``SampledRankSet.adaptive``).
+#: The reader's answer why instances differ in m, the number of negatives -> whether m depended on
+#: the drawn negatives. None means that a test on the data decides (``SampledRankSet.adaptive``).
 _SAID = {"As the data say": None, "m was set beforehand": False, "The draw decided m": True}
-#: Rule for ties as named on the page -> as named in :meth:`SampledRankSet.with_ties`.
+#: Rule for items tied with the relevant item: its name on the page -> its name in
+#: :meth:`SampledRankSet.with_ties`.
 _TIES = {rule.replace("-", " ").capitalize(): rule for rule in get_args(TieRule)}
 # ``OFFERED`` maps the key of a setting in a link to the options and the default of the setting.
 _NAMES: dict[str, Any] = {"m_set": _SAID, "tied_scores": _TIES, "estimator": result.METHODS}
@@ -57,25 +58,33 @@ CHOICES: dict[str, Any] = {key: default for key, (_, default) in OFFERED.items()
 CHOICES |= {_IN_LINK: "", "draw_seed": 1, **shared.DEFAULTS}
 Sets = tuple[SampledRankSet, ...]
 _SHIFT = "_sampled_from_0"
-_UNKNOWN = (state.DEFAULTS["n"], NOT_KNOWN)  # n until it is known, and the text shown for n
+# The number of candidates n that the page uses until the data give n, and the text in its place.
+_UNKNOWN = (state.DEFAULTS["n"], NOT_KNOWN)
 
 
 class Given(NamedTuple):
-    """The sampled ranks that the reader chose. If the data lack m, the page's setting m is used."""
+    """The sampled ranks that the reader chose.
 
-    ident: str  # different for data with different content
-    # n of the data or typed by the reader, and a text that shows n; None if n is set by a slider.
+    If the data lack m, the number of negatives, the m of the page's slider is used.
+    """
+
+    ident: str  # identifies the data: two data with different content have different values
+    # The number of candidates n, of the data or typed by the reader, and a text that shows n. None
+    # if a slider sets n.
     n: tuple[int, str] | None
-    m: str  # text that shows the m of the data; "" if the data lack m, which a slider then sets
+    m: str  # text that shows m (number of negatives); "" if the data lack m, which a slider sets
     # A function that returns the sampled ranks, and the true ranks if they are known.
     read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the Correct page for sampled ranks; ``row`` is a container at the top of the page."""
+    """Draw the Correct page for sampled ranks.
+
+    ``row`` is a container at the top of the page, and ``defaults`` holds the page's defaults.
+    """
     page_defaults, (headline, place, found) = {**defaults, **CHOICES}, shared.places()
     chosen, systems, options = st.container(), st.container(), st.container(horizontal=True)
-    # Draw the widgets of ``options`` before the choice of ranks, which depends on their values.
+    # Draw the widgets in ``options`` first: the choice of ranks depends on their values.
     with options:
         bound = page.bound("estimator", shared.HELP["estimator"], width=320)
         st.selectbox("Estimate by", list(result.METHODS), **bound)
@@ -125,7 +134,10 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 
 def _choose(row: DeltaGenerator) -> Given:
-    """Draw the choice of sampled ranks; return it, or raise a ValueError if there are no ranks."""
+    """Draw the choice of sampled ranks; return the chosen ranks.
+
+    Raise a ValueError if there are none. ``row`` is the container of the choice.
+    """
     help_ = shared.HELP["sampled_source"]
     with row:
         chosen = page.segments("Sampled ranks of", SOURCES, "sampled_source", help=help_)
@@ -148,8 +160,8 @@ def _choose(row: DeltaGenerator) -> Given:
     with st.spinner(escaped(f"Reading {called}"), show_time=True):
         opened = memory.cached(("opened", ident), parse, shared=False, large=True)
     n, m = _of_data(opened)
-    # Whether the candidates are a sample of a larger corpus, and the data hold ranks among all of
-    # these candidates. If so, all candidates but the relevant item are the m negatives.
+    # Whether the data hold ranks among all candidates of a test, which are a sample of a larger
+    # corpus. If so, all candidates but the relevant item are the sampled negatives.
     tested = shared.is_corpus() and not any(part.source.sampled for part in opened.tables)
     asked = n is None and (tested or bool(opened.tables and not shared.is_corpus()))
     typed_n = ask_n(ident) if asked else None
@@ -173,7 +185,10 @@ def _typed() -> tuple[str, Callable[[], Opened]]:
 
 
 def _one_run() -> Given:
-    """Draw a field for a seed; return sampled ranks drawn from the bundled ranks with this seed."""
+    """Draw a field for a random seed; return the sampled ranks of one simulated run.
+
+    The run draws negatives for the bundled true ranks.
+    """
     left, right = st.columns([1, 5], vertical_alignment="bottom")
     with left:
         seed = page.whole_number("Seed", "draw_seed", 1, help=shared.HELP["draw_seed"])
@@ -195,9 +210,10 @@ def _one_run() -> Given:
 
 
 def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
-    """Return n of the data with a text that shows n, and a text that shows m.
+    """Return n, the number of candidates, and m, the number of negatives, if the data give them.
 
-    If the data lack n, None replaces n and its text. If the data lack m, the text of m is "".
+    n is returned as a number and as a text to show, m as a text only. If the data lack n, return
+    None instead; if they lack m, return "".
     """
     frames, n, m = [part.frame for part in opened.tables], None, ""
     lacks_n, lacks_m = lacks(opened) if frames else (True, True)
@@ -216,8 +232,8 @@ def _read(
 ) -> tuple[Sets, tuple[RankSet, ...]]:
     """Return the sampled ranks in the data, and () in place of true ranks, which are unknown.
 
-    ``n`` is the number of candidates if the data lack it. ``tested`` says that the data are ranks
-    among all candidates, and that the candidates are a sample of a larger corpus.
+    ``n`` is the number of candidates, for data that lack it. ``tested`` says that the data are
+    ranks among all candidates of a test, which are a sample of a larger corpus.
     """
     settings, (_, lacks_m) = state.current(), lacks(opened)
     if lacks_m and not tested:
@@ -247,7 +263,7 @@ def _require_few(m: int) -> None:
 def _shown(sets: Sets, ident: str) -> Sets:
     """Return the systems to show; if there are many, the reader chooses some.
 
-    If it is unclear why m differs between instances, ask the reader for the reason.
+    If it is unclear why instances differ in m, the number of negatives, ask the reader.
     """
     doubtful = [x for x in sets if x.readings[-1].adaptive]
     if doubtful and (adaptive := _said(doubtful)) is not None:
@@ -273,9 +289,10 @@ def _shown(sets: Sets, ident: str) -> Sets:
 
 
 def _said(doubtful: list[SampledRankSet]) -> bool | None:
-    """Ask the reader whether m depended on the drawn negatives; return None if the data decide.
+    """Ask the reader whether the number of negatives m depended on the drawn negatives.
 
-    The page asks, because m correlates with the sampled rank in the sets ``doubtful``.
+    Return None if the reader leaves this to a test on the data. The page asks, because m correlates
+    with the sampled rank in the rank sets ``doubtful``.
     """
     chosen = _SAID[state.value("m_set", CHOICES)]
     if chosen is None:
@@ -307,7 +324,7 @@ def _numbers(answer: result.Result[result.Question]) -> list[tuple[str, str, str
 
 
 def _estimates(answer: result.Result[result.Question]) -> None:
-    """Draw the table of all estimators, or the table of all pairs of systems."""
+    """Draw a table of the estimates by all estimators, or a table of all pairs of systems."""
     if page.segments("Estimates", VIEWS, "estimates_view", hidden=True) == VIEWS[1]:
         _pairs(answer)
         return
@@ -324,7 +341,7 @@ def _estimates(answer: result.Result[result.Question]) -> None:
 
 
 def _price(q: result.Question) -> None:
-    """Draw, on request, an estimate of how many scores an exact evaluation needs."""
+    """Draw, on request, an estimate of how many scores the exact metric needs per instance."""
     if q.metric.k is None:
         return
     label, about = "What would the exact value cost?", "Scores until each instance is decided."
@@ -350,7 +367,7 @@ def _price(q: result.Question) -> None:
 
 
 def _pairs(answer: result.Result[result.Question]) -> None:
-    """Draw the range of the difference of every pair of systems.
+    """Draw a table of all pairs of systems, with ranges of their difference in the exact metric.
 
     The first range of a pair needs no assumption; the second assumes that no rank is rarer than the
     next worse rank.
@@ -381,7 +398,10 @@ def _true_ranks(answer: result.Result[result.Question]) -> None:
 
 
 def _which_gamma(answer: result.Result[result.Question]) -> None:
-    """Draw bias, standard deviation and error of a corrected metric against γ, to help choose γ."""
+    """Draw bias, standard deviation and error of a corrected metric against γ.
+
+    γ is the weight of the variance in the bias-variance correction. The picture helps to choose it.
+    """
     q = answer.question
     names = [x.system for x in q.sets]
     place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0

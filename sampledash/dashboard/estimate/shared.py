@@ -31,23 +31,23 @@ DEFAULTS = {"metric": "Recall@k", "candidates": CANDIDATES[0]}
 
 
 def is_corpus() -> bool:
-    """Whether the reader says that the candidates are a sample of a larger corpus."""
+    """Whether the reader says that the ranked candidates are a sample of a larger corpus."""
     return bool(state.value("candidates", DEFAULTS) == CANDIDATES[1])
 
 
 def ask_candidates() -> None:
-    """Draw the choice of the candidates among which the relevant item was ranked."""
+    """Draw a choice: was the item ranked among sampled negatives, or all candidates of a test?"""
     page.segments("It was ranked among", CANDIDATES, "candidates", help=HELP["candidates"])
 
 
 def mean_n(name: str = DATA) -> tuple[int, str]:
-    """Return the mean n of a bundled example, and the text that the bar of sliders shows for n."""
+    """Return n, the mean number of candidates of a bundled example, and a text that shows n."""
     mean = round(float(np.mean(example(name)[0].n)))
     return mean, f"{count(mean)}, mean of the users"
 
 
 def places() -> tuple[DeltaGenerator, sliders.Bar, DeltaGenerator]:
-    """Draw the choice of the metric; return containers for the sentence, the bar and the picture.
+    """Draw the choice of the metric; return containers for sentence, bar of sliders, and picture.
 
     The caller then draws the input, such as an uploader, below the picture.
     """
@@ -63,10 +63,11 @@ def bar(
     m: str,
     *more: str,
 ) -> None:
-    """Draw the bar of sliders in ``place``, and a button that copies the link.
+    """Draw the bar of sliders in ``place``, and a button that copies the link to the page.
 
-    ``n`` is the n of the data and a text that shows n; ``m`` is a text that shows m. If ``n`` is
-    None or ``m`` is "", the reader sets the number.
+    ``n`` holds the number of candidates in the data, and a text that shows it; ``m`` is a text that
+    shows the number of negatives. If ``n`` is None or ``m`` is "", the reader sets the number.
+    ``more`` are keys of further sliders.
     """
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric"), *more]
     sliders.bar(place, *numbers, n=n, m=m, late=numbers, sampled=not is_corpus())
@@ -76,7 +77,7 @@ def bar(
 
 
 def scheme() -> Scheme:
-    """Return the scheme that drew the negatives.
+    """Return the sampling scheme by which the negatives were drawn.
 
     If the candidates are a sample of a larger corpus, the scheme is always without replacement.
     """
@@ -101,8 +102,8 @@ def answered(
 ) -> tuple[Result[Any] | None, bool]:
     """Draw the page's result: its sentence in ``headline``, and its picture in ``found``.
 
-    Return the result, and whether it is outdated. While the page asks for data, the result is None,
-    because an outdated result would be about other data.
+    Return the result, and whether it is outdated, because a setting is invalid. While the page asks
+    for data, the result is None, because an outdated result would be about other data.
     """
     with headline:  # a progress bar replaces an earlier error message
         answer, problem = page.answer(key, check, compute, lambda _: doing, explain)

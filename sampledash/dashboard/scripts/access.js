@@ -36,7 +36,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const changes = { childList: true, attributeFilter: ["data-collapsed"], subtree: true };
   grown.observe(document.body, changes);
   window.addEventListener("resize", later);
-  document.fonts.addEventListener("loadingdone", later);  // a new font resizes formulas
+  document.fonts.addEventListener("loadingdone", later);  // a loaded font changes formula widths
   later();
   return () => {
     themed.disconnect();

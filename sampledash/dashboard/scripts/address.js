@@ -14,7 +14,7 @@ if (!window.sampledashAddress) {
     const to = new URL(url, location.href), leaves = to.pathname !== location.pathname;
     if (!leaves && to.search === location.search) return;
     // Before Streamlit opens another page, it changes the settings in the address of the old page.
-    // The new page takes the place of the entry that this change has added.
+    // This change adds an entry to the history; the new page then replaces the entry.
     const adds = acted || (leaves && !added);
     (adds ? push : replace)(state, title, url);
     [acted, added] = [false, !leaves && (adds || added)];

@@ -2,11 +2,11 @@
 // The key "?" opens the help of the control that has the focus.
 const LINKS = "[data-testid=stTopNavLink]";
 const PASSED = [
-  "[data-testid=stMain]",  // skipped by Tab: scrolls while a control inside has the focus
+  "[data-testid=stMain]",  // skipped by Tab: keys scroll the page from any control in it
   "[aria-label='Navigate to home page']",  // skipped by Tab: the menu leads there too
   "[aria-label='Link to heading']",
   "[class*=st-key-above] [aria-label^='Help for']",
-  "[class*=st-key-fields_] input",  // skipped by Tab: a digit typed on the slider goes there
+  "[class*=st-key-fields_] input",  // skipped by Tab: digits typed on a slider go to its field
 ].join();
 const links = () => [...document.querySelectorAll(LINKS)];
 export const stops = () => {

@@ -25,7 +25,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw four metrics over the rank, in grey until the answer is revealed."""
+    """Draw four metrics over the rank, in grey until the answer to the question is ``revealed``."""
     ranks = rank_grid(TOP, keep=VISITED)
     grey = {"color": theme.look(dark).muted, "width": 2.5}
     curves = []

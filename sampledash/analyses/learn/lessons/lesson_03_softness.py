@@ -19,14 +19,17 @@ TOP = 1_000
 
 
 def sampled(metric: sd.Metric, ranks: Ints, m: int) -> Floats:
-    """Return the expected sampled metric at each rank, or the exact metric if m is N - 1."""
+    """Return the expected sampled metric at each true rank, with m of all N - 1 negatives.
+
+    If m = N - 1, all negatives are drawn, and the metric is exact.
+    """
     if m == N - 1:
         return metric(ranks, N)
     return np.asarray(sd.expected(metric, ranks, sd.Sampling(N, m, WITHOUT)))
 
 
 def half_way(metric: sd.Metric, m: int) -> int:
-    """Return the last rank whose expected sampled metric is at least half of that at rank 1."""
+    """Return the last true rank at which the expected metric is at least half of that at rank 1."""
     values = sampled(metric, np.arange(1, N + 1), m)
     return int(np.flatnonzero(values >= values[0] / 2)[-1]) + 1
 
@@ -60,7 +63,7 @@ def numbers(variant: str) -> Numbers:
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw the exact metric over the rank; with the answer ``revealed``, also the sampled metric.
 
-    The sampled metric is drawn as its expected value for the m that the slider sets.
+    The sampled metric is drawn as its expected value; the slider sets the number of negatives m.
     """
     metric = sd.parse_metric(variant)
     keep = {FAR, *([] if metric.k is None else [metric.k, metric.k + 1])}

@@ -56,7 +56,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def _means(metric: str) -> tuple[list[float], list[float]]:
-    """Return the exact and the expected sampled means of the systems A, B and C."""
+    """Return the exact and the expected sampled mean metric of each of the systems A, B and C."""
     sets = sd.example("paper-abc")
     sampled = [sd.expected_mean(metric, x, TABLE_M, scheme=WITH) for x in sets]
     return [sd.mean(metric, x) for x in sets], sampled
@@ -75,9 +75,9 @@ def _tex(values: list[float]) -> str:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw the exact metric of A, B and C or, if ``revealed``, the expected sampled metric over m.
+    """Draw the exact metric of the systems A, B and C or, if ``revealed``, the sampled metric.
 
-    The picture over m is Figure 2 of Krichene & Rendle.
+    The latter is the expectation over m, the number of negatives: Figure 2 of Krichene & Rendle.
     """
     sets, (exact, _) = sd.example("paper-abc"), _means(variant)
     names, m_max = [rs.system for rs in sets], int(sets[0].n.max()) - 1

@@ -13,12 +13,15 @@ from sampledash.types import Floats, frozen
 
 RUNS, SEED = 20, 1
 VISITED = (20, 50, 100, 200, 500, 1500)
-LIFT = 0.3  # largest vertical distance of a dot from its row, as a share of the row height
+LIFT = 0.3  # dots (one per run) are at most this share of the row height above or below their row
 
 
 @lru_cache(maxsize=16)
 def runs(m: int) -> Floats:
-    """Return sampled means of repeated runs of the bundled recommenders: shape (systems, RUNS)."""
+    """Return the mean metric of each bundled recommender in each of ``RUNS`` simulated runs.
+
+    A run draws m negatives per user. The result has shape (systems, RUNS).
+    """
     means = [
         sd.simulate(METRIC, rs, m, RUNS, np.random.default_rng([SEED, place, m]), scheme=WITHOUT)
         for place, rs in enumerate(movielens().sets)
@@ -48,7 +51,10 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw each recommender's exact mean and, if ``revealed``, its means in repeated runs."""
+    """Draw each recommender's exact metric and, if ``revealed``, its metric in repeated runs.
+
+    ``revealed`` says whether the answer to the lesson's question is shown.
+    """
     sets, names, exact, *_ = movielens()
     true, worst = ranking(names, exact), int(np.argmin(exact))
     if not revealed:

@@ -15,13 +15,19 @@ GAMMAS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0
 
 @lru_cache(maxsize=32)
 def fit(weight: float | None) -> sd.Fit:
-    """Return AP with the bias-variance correction for γ = ``weight``; if None, uncorrected AP."""
+    """Return AP with the bias-variance correction, in which the variance has this ``weight`` γ.
+
+    If ``weight`` is None, return uncorrected AP.
+    """
     name = "uncorrected" if weight is None else "bias-variance"
     return sd.correction(name, gamma=weight).fit(sd.parse_metric("AP"), sd.Sampling(N, M, WITHOUT))
 
 
 def errors(weight: float | None) -> tuple[float, float]:
-    """Return bias and standard deviation of corrected AP, as root mean squares over all ranks."""
+    """Return bias and standard deviation of corrected AP, as root mean squares over all ranks.
+
+    ``weight`` is that of the variance in the bias-variance correction; None: uncorrected AP.
+    """
     bias2, variance = fit(weight).risk()
     return float(bias2**0.5), float(variance**0.5)
 
@@ -45,7 +51,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw exact and expected uncorrected AP over the rank; if ``revealed``, also corrected AP."""
+    """Draw exact and expected sampled AP over the true rank; if ``revealed``, also corrected AP."""
     ranks = rank_grid(N)
     raw_line = theme.correction_line("uncorrected", dark)
     line = theme.correction_line("bias-variance", dark) | {"width": 3.5}

@@ -15,13 +15,13 @@ VISITED = (5, 10, 20, 50, 100, 500)
 
 @lru_cache(maxsize=8)
 def run(m: int) -> tuple[sd.SampledRankSet, ...]:
-    """Return the sampled ranks of one run of the bundled recommenders."""
+    """Return sampled ranks of the bundled recommenders: those of one run with m negatives."""
     return tuple(sd.sample_ranks(rs, m, np.random.default_rng(SEED)) for rs in movielens().sets)
 
 
 @lru_cache(maxsize=8)
 def ranges(m: int) -> tuple[list[sliding.Range], list[sliding.Range]]:
-    """Return the range that each system's exact metric can have, given one run with m negatives.
+    """Return the range in which each system's exact metric lies, given one run with m negatives.
 
     The second list of ranges assumes that no rank is rarer than the next worse rank.
     """
@@ -31,7 +31,7 @@ def ranges(m: int) -> tuple[list[sliding.Range], list[sliding.Range]]:
 
 @lru_cache(maxsize=1)
 def with_more_users() -> sliding.Range:
-    """Return the range that the first system's metric would have with ``MANY`` times the users.
+    """Return the range of the first system's exact metric if there were ``MANY`` times the users.
 
     The true ranks of all users are repeated ``MANY`` times. Instead of a random draw, each sampled
     rank occurs as often as expected.

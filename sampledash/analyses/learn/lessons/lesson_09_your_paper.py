@@ -18,9 +18,10 @@ VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
 
 @cache
 def needed() -> int:
-    """Return the m from which one run shows a pair's true order with probability ``SURE``.
+    """Return how many negatives m a run needs to show the true order of two systems.
 
-    The pair is :attr:`Recommenders.settled`, which needs the most negatives.
+    The run then shows the order with probability ``SURE``. The two systems are those of
+    :attr:`Recommenders.settled`, which need the most negatives.
     """
     sets = [rs for rs in movielens().sets if rs.system in movielens().settled]
     return int(sd.negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
@@ -43,7 +44,10 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw each pair's exact difference or, if ``revealed``, its expected difference over m."""
+    """Draw by how much systems differ in ``METRIC``: exactly or, if ``revealed``, when sampled.
+
+    The latter is the expected difference over m, the number of negatives.
+    """
     sets, names, exact, *_, (_, _, right_from) = movielens()
     m_values = movielens().visited(*VISITED, right_from - 1, needed())
     grid = m_grid(m_values[-1], m_values)

@@ -14,15 +14,15 @@ from sampledash.report.numbers import count
 
 LOOKS = ("One user", "A hit", "All users")
 SEED, CANDIDATES, CUTOFF, ACROSS = 3, 50, 10, 10
-RANK, HIT = 20, 4  # true ranks of the relevant items of two users, beyond and within CUTOFF
+RANK, HIT = 20, 4  # true ranks of two users' relevant items: one beyond CUTOFF, the other within
 VISITED = (1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 
 @cache
 def order(rank: int) -> list[bool]:
-    """Return whether each candidate, in random order, is ranked above the relevant item.
+    """Return whether each candidate, in random order, is above a relevant item at rank ``rank``.
 
-    If ``CUTOFF`` candidates are above the item, the metric is certain, and the list ends.
+    Once ``CUTOFF`` candidates are above the item, the metric is certain, and the list ends.
     """
     mixed = np.random.default_rng(SEED).permutation(CANDIDATES - 1) < rank - 1
     last = CANDIDATES - 1 if rank <= CUTOFF else int(np.flatnonzero(mixed)[CUTOFF - 1]) + 1

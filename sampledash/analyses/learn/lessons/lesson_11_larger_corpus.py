@@ -16,7 +16,7 @@ NAMES = ("VSRN BUTD", "CASC ResNet", "CSE ResNet")
 
 
 class Allowed(NamedTuple):
-    """What the printed numbers say about ``METRIC`` on a corpus: two ranges and an estimate.
+    """What numbers printed for a sample say about ``METRIC`` on the corpus: ranges, an estimate.
 
     The range ``free`` needs no assumption; ``falling`` assumes that no rank is rarer than the next
     worse rank.
@@ -29,9 +29,9 @@ class Allowed(NamedTuple):
 
 @cache
 def printed() -> dict[str, dict[str, float]]:
-    """Map each system's name to its printed metrics, as shares (0 to 1).
+    """Map each system's name to the metrics that papers print, as shares (0 to 1).
 
-    The name ``r10_1k`` stands for Recall@10 on 1,000 images.
+    The metric ``r10_1k`` is Recall@10 on 1,000 images.
     """
     table = systems().assign(name=lambda rows: rows["method"] + " " + rows["note"])
     columns = [f"r{k}_{size}" for size in ("1k", "5k") for k in CUTOFFS]
@@ -41,7 +41,10 @@ def printed() -> dict[str, dict[str, float]]:
 
 @lru_cache(maxsize=64)
 def allowed(name: str, n: int) -> Allowed:
-    """Return what a system's metrics on 1,000 images say about a corpus of n images."""
+    """Return what a system's metrics on 1,000 images say about ``METRIC`` on n images.
+
+    The 1,000 images are a sample of the n images.
+    """
     observed = {f"R@{k}": printed()[name][f"r{k}_1k"] for k in CUTOFFS}
     if n == M + 1:
         exact = observed["R@10"]
@@ -76,7 +79,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw the metric on 1,000 images and, if ``revealed``, its range on a larger corpus."""
+    """Draw the metric on 1,000 images; once the answer is ``revealed``, its range on n images."""
     on_sample, on_all = ([printed()[name][f"r10_{x}"] for name in NAMES] for x in ("1k", "5k"))
     shown = [name.split()[0] for name in NAMES]
     if not revealed:
