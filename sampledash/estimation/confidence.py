@@ -107,7 +107,7 @@ _RARE = 0.025  # one-sided error probability of the upper limit of a Poisson cou
 _STIFF = 1e2  # weight of the equation "weights sum to 1" in a fit, relative to other equations
 _FAINT = 1e-3  # largest coefficient of an equation in ChiSquareFit.pulled; its square is negligible
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
-_SMOOTHING = 30  # iterations of expectation maximisation that give a smooth distribution
+_SMOOTHING = 30  # iterations of expectation maximisation, for a smooth rank distribution
 _VANISHING = 1e-10  # keeps the variances of shares above 0 if all negatives are drawn
 _ABSURD = 1e-6  # below this p-value of a chi-square test, sampled ranks contradict an assumed shape
 _NEARLY = 1e-3  # tolerance of the search for the maximum log-likelihood
@@ -134,7 +134,7 @@ class Cells:
 
     @staticmethod
     def of(observed: Outcomes) -> Cells:
-        """Join neighbouring sampled ranks into cells, separately for each m."""
+        """Join neighbouring sampled ranks into groups (cells), for each number of negatives m."""
         starts, shares, sizes, width = [], [], [], 0
         room, worth = _ALL_CELLS / len(observed.m), 1 / observed.design_effect
         for counts in observed.counts:
@@ -162,8 +162,9 @@ class Cells:
     def joined(self, table: Floats) -> Floats:
         """Return the probability of each cell: the sum over its group of sampled ranks.
 
-        A row of ``table`` belongs to one true rank (or another component of a mixture), and begins
-        with the probabilities of all outcomes. The result has the shape (rows, cells).
+        A row of ``table`` belongs to one true rank, or to a uniform distribution of the true rank.
+        It begins with the probabilities of all outcomes (m and sampled rank). The result has the
+        shape (rows, cells).
         """
         return np.asarray(np.add.reduceat(table[:, : self.outcomes], self.starts, axis=1))
 
@@ -171,8 +172,8 @@ class Cells:
 def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
     """Join neighbouring sampled ranks into cells; return the index of the first rank of each cell.
 
-    A cell holds at least ``least`` instances, or none: sampled ranks that never occur are evidence
-    against some true ranks. Cells make intervals slightly wider than single sampled ranks would.
+    ``counts`` holds the number of instances with each sampled rank. A cell holds at least ``least``
+    instances, or none: sampled ranks that never occur are evidence against some true ranks. Cells make intervals slightly wider than single sampled ranks would.
     """
     finest = np.arange(len(counts))
     # First form at most _CELLS cells, with widths in proportion to sqrt(p (1 - p)), where p is the
@@ -202,12 +203,14 @@ def all_alike(observed: Outcomes) -> bool:
 class ChiSquareFit:
     """Rank distribution fitted to the shares of instances in cells (groups of sampled ranks).
 
-    The distribution is a mixture. Its components are point masses at true ranks or, with a shape,
-    uniform distributions on the ranks 1..j.
+    The distribution is a mixture. Its components are point masses at true ranks or, with the shape
+    "non-increasing", uniform distributions on the ranks 1..j. The fit solves equations by least
+    squares. Each is about the share of instances in a group of sampled ranks, or about a weighted
+    sum of such shares, and is scaled so that the error of the observed side has a variance near 1.
     """
 
-    rows: Floats  # share of each cell under each component, in standard errors: (cells, components)
-    observed: Floats  # observed share of instances in each cell, in standard errors: (cells,)
+    rows: Floats  # what each component of the mixture predicts: (equations, components)
+    observed: Floats  # what the sample shows, to compare with ``rows @ weights``: (equations,)
     #: Mean metric of each component: (components,). With a shape, the sampled ranks predict a part
     #: of the metric. This part is subtracted here, and its mean over the instances is ``offset``.
     values: Floats
@@ -220,20 +223,19 @@ class ChiSquareFit:
     #: If true, the squared distance of a distribution from the best fit approximates twice the
     #: difference of their log-likelihoods. Otherwise it is a sum of squared differences of shares.
     likelihood: bool = False
-    weight: float = 1.0  # factor of this fit's mean metric in the sum whose interval is computed
+    weight: float = 1.0  # factor of this fit's mean metric in a sum over several fits
 
     @cached_property
     def aim(self) -> Floats:
-        """Shares from which squared distances are measured, one for each cell: (cells,).
+        """Point from which the squared distance of a prediction is measured: (equations,).
 
-        A cell is a group of sampled ranks, and shares are in standard errors. The result is the
-        observed shares if ``likelihood`` is true, otherwise the shares that the best fit predicts.
+        It is what the sample shows if ``likelihood`` is true, otherwise what the best fit predicts.
         """
         return self.observed if self.likelihood else self.rows @ self.weights
 
     @cached_property
     def least(self) -> float:
-        """Squared distance of the best fit's predicted shares from ``aim``."""
+        """Squared distance of the best fit's prediction from ``aim``: 0 if not ``likelihood``."""
         return float(np.sum((self.rows @ self.weights - self.aim) ** 2))
 
     def pulled(self, pull: float) -> tuple[float, float]:
@@ -350,8 +352,8 @@ def _of_instances(
 ) -> ChiSquareFit:
     """Fit the distribution of the instances' true ranks, without assuming a shape."""
     law = cells.joined(table)
-    # The covariance depends on how the probability of a cell (group of sampled ranks) varies over
-    # the true ranks. The best fit cannot show this, because few ranks have a weight above 0 in it.
+    # The covariance of the observed shares depends on how the probability of a cell (group of
+    # sampled ranks) varies over the true ranks. The best fit cannot show this, because few ranks have a weight above 0 in it.
     # Therefore use ``near``, a smooth distribution: it is the result of a few iterations of
     # expectation maximisation.
     seen = cells.share * cells.size
@@ -471,10 +473,11 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 
     Notes
     -----
-    One Lagrange multiplier, ``pull``, belongs to all samples. Take squared distance / 2 of a sample
-    as a function of the sample's mean metric: at an end of the interval, the derivative of this
-    function is ``pull`` times the weight of the sample. So only the number ``pull`` is searched,
-    and each sample is solved separately.
+    At each mean metric of a sample, the squared distance is the smallest between its best fit and a
+    rank distribution with this mean. At an end of the interval, the derivative of squared distance
+    / 2 by the mean metric is ``pull`` times the weight of the sample, with one number ``pull`` (a
+    Lagrange multiplier) for all samples. So only ``pull`` is searched, and each sample is solved
+    separately.
     """
     goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
     extent = sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits)

@@ -31,7 +31,7 @@ from sampledash.types import Floats, Ints, frozen
 
 Shape = Literal["non-increasing"]
 
-# The columns of the linear programme are stored for all ranks 1..n under two conditions: n is at
+# The linear programme has a column for each rank 1..n. All are stored under two conditions: n is at
 # most _EVERY, and the matrix of P(sampled rank | true rank) has at most _ROOM entries.
 _EVERY, _ROOM = 1 << 15, 5 << 20
 _SHARED = 1 << 18  # an array with more entries is not cached for use by other linear programmes
@@ -164,9 +164,10 @@ class Columns:
         return self._sums_to_grid / self.grid[:, None]
 
     def at(self, places: Ints) -> Floats:
-        """Return the means of functions of the sampled rank, and the exact metric, at given ranks.
+        """Return the means of functions of the sampled rank, and the exact metric, at true ranks.
 
-        With a shape, return their averages over the ranks 1..j, for each j in ``places``.
+        ``places`` holds these true ranks. With a ``shape`` ("non-increasing"), return the averages
+        over the ranks 1..j, for each j in ``places``.
         """
         if self.every_place:
             return self.stored[1][places - 1]
@@ -194,12 +195,13 @@ class Columns:
         return places, frozen(rows)
 
     def price(self, combination: Floats, level: float) -> tuple[Ints, float]:
-        """Return ranks whose components would improve a linear programme's solution.
+        """Return true ranks that would improve a linear programme's solution.
 
-        Let the cost of a rank be its row (the means of the functions, and the metric) @
-        ``combination``. A rank improves the solution if its cost is below ``level``. Return the
-        local minima of the cost, their neighbours, and up to _MORE other ranks. Also return the
-        lowest cost, or ``level`` if no cost is lower.
+        The cost of a rank is a product, ``row @ combination``. The row holds the means of given
+        functions of the sampled rank, such as printed metrics, and the exact metric at this true
+        rank. The rank improves the solution if its cost is below ``level``. Return the local minima
+        of the cost, their neighbours, and up to _MORE other ranks. Also return the lowest cost, or
+        ``level`` if no cost is lower.
 
         If n is large, rows are stored for some ranks only. If the cost is not below ``level`` at
         any of these ranks, the ranks between them are searched around each local minimum.
@@ -213,9 +215,10 @@ class Columns:
             some = [minima - 1, minima, minima + 1, others[:: 1 + len(others) // _MORE]]
             at = np.unique(np.clip(np.concatenate(some), 0, len(places) - 1))
             return places[at], min(float(values.min()), level)
-        # The cost of a rank between two stored ranks can be lower than the costs of all stored
-        # ranks. For ranks at equal distances, a parabola through three costs falls below the lowest
-        # of the three by at most 1/8 of their range. Distances differ, so allow for 1/4.
+        # ``values`` is known at some true ranks only, ``places``, and the value at a rank between
+        # two of them can be lower than all of ``values``. If ranks are at equal distances, a
+        # parabola through the values at three ranks falls below the lowest of the three by at most
+        # 1/8 of their range. Distances differ, so allow for 1/4.
         highest = scipy.ndimage.maximum_filter1d(values, 5)
         lowest = np.flatnonzero(lowest & (values - level < (highest - values) / 4))
         ends = np.r_[places[0], places, places[-1]]
@@ -259,7 +262,8 @@ def _at_every_rank(sampling: Sampling, reading: bytes) -> Floats:
 class Programme:
     """Linear programme over all mixtures of the rank distributions in ``columns``.
 
-    The mean of each function of the sampled rank must lie in the function's limits low..high.
+    ``columns`` also holds functions of the sampled rank, such as printed metrics. The mean of each
+    function must lie in its limits low..high.
     """
 
     def __init__(self, columns: Columns, low: Floats, high: Floats) -> None:
