@@ -35,7 +35,7 @@ _RARE = 1e-6
 #: as a sample _FINER times as large would need.
 _SMALL = 1e-6
 _FINER = 4
-_REFINABLE = 1e-10  # for γ below this, iterative refinement may not converge and is left out
+_REFINABLE = 1e-10  # for a weight γ below this, iterative refinement may not converge: left out
 _ROUNDS = 4  # number of rounds of iterative refinement
 #: Iterative refinement uses extended precision for probabilities if (number of nodes) * m² is at
 #: most this number.
@@ -47,8 +47,8 @@ SINGULAR_CUTOFF = 1e-10
 #: rank. With more sampled ranks, the fit starts with values that fall after few of the ranks, and
 #: adds further ranks while the fit improves.
 _ALL = 400
-#: The fit of non-increasing values adds another step down only if the squared error then decreases
-#: by more than twice this number per unit of the step's height.
+#: The fit of non-increasing corrected values adds a sampled rank after which the values may fall
+#: only if the squared error then decreases by more than twice this number per unit of the fall.
 _FLAT = 1e-13
 
 
@@ -80,10 +80,11 @@ class Grid:
         return self.mean_with(np.ones(len(self.weights)))
 
     def mean_with(self, target: Floats) -> Floats:
-        """Return Aᵀb for values b = ``target`` at the nodes, weighted by the prior: (m+1,).
+        """Return Aᵀb for values b = ``target`` at the nodes (true ranks), weighted by the prior.
 
         A holds P(sampled rank | true rank), with a row per node. The entry of a sampled rank is a
-        sum over the nodes: prior probability * P(sampled rank | node) * value at the node.
+        sum over the nodes: prior probability * P(sampled rank | node) * value at the node. The
+        shape is (m+1,).
         """
         share = self.weights * target
         return np.asarray(np.sum([share[rows] @ p for rows, p in self.laws()], axis=0))
@@ -111,9 +112,9 @@ class Grid:
     def scaled(self) -> tuple[Floats, Floats, Floats]:
         """S (nodes, m+1), SSᵀ and c = P(sampled rank) under the prior.
 
-        A is the matrix P(sampled rank | true rank). For S, each row of A is multiplied by the
-        square root of the node's prior probability, and each column is divided by √c. A column of S
-        is 0 if the sampled rank cannot occur.
+        A is the matrix P(sampled rank | true rank), with a row per node (true rank). For S, each
+        row of A is multiplied by the square root of the node's prior probability, and each column
+        is divided by √c. A column of S is 0 if the sampled rank cannot occur.
         """
         root = np.sqrt(self.weights)
         rows = np.vstack([p for _, p in self.laws()]) * root[:, None]
@@ -176,15 +177,16 @@ def nodes(
 
 
 def bias_variance(at: Nodes, gamma: float) -> Floats:
-    """Return the corrected values that minimise the mean of bias² + γ variance (eq. 25): (m+1,).
+    """Return the corrected values that minimise the mean of bias² + γ variance: shape (m+1,).
 
-    The mean is over the prior distribution of the true rank. Each value is scaled by the square
-    root of the probability of its sampled rank. The matrix of the linear system then has
-    eigenvalues in γ..1 (1e-16 <= γ <= 1).
-    With fewer nodes than values, the dual system with one unknown per node is solved. For small γ,
-    a triangular factor of A is used, which loses half as many digits as AᵀA. A is the matrix
-    P(sampled rank | true rank) with a row per node, and S in the comments is the scaled matrix of
-    :attr:`Grid.scaled`.
+    This is eq. 25 of Krichene & Rendle. The mean is over the prior distribution of the true rank.
+    Each value is scaled by the square root of the probability of its sampled rank. The matrix of
+    the linear system then has eigenvalues in γ..1 (1e-16 <= γ <= 1).
+
+    A is the matrix P(sampled rank | true rank) with a row per node (true rank), and S in the
+    comments is A scaled as in :attr:`Grid.scaled`. With fewer nodes than values, the dual system
+    with one unknown per node is solved. For small γ, a triangular factor of A is used, which loses
+    half as many digits as AᵀA.
     """
     if gamma < _SMALL:
         return _by_triangle(at, gamma)
@@ -192,8 +194,9 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
     # SciPy's Cholesky factorisation is not used here, because the threads of SciPy's BLAS would
     # compete with the threads of NumPy's BLAS.
     if gamma < 1 and len(grid.above) <= grid.sampling.m:
-        # S is ``rows``. Solve the dual system with one unknown per node, which has the same
-        # solution because ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹.
+        # S (``rows``) is the scaled matrix P(sampled rank | true rank). Solve the dual system with
+        # one unknown per node (true rank). It has the same solution because ((1-γ) SᵀS + γ)⁻¹Sᵀ =
+        # Sᵀ((1-γ) SSᵀ + γ)⁻¹.
         rows, kernel, marginal = grid.scaled
         seen = marginal >= _TINY
         kernel = (1 - gamma) * kernel + gamma * np.eye(len(kernel))
@@ -201,7 +204,8 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
         return _filled((solution @ rows)[seen] / np.sqrt(marginal[seen]), seen)
     seen, marginal = grid.seen, grid.marginal[grid.seen]
     if gamma == 1:
-        # The solution is the posterior mean of the metric given the sampled rank (eq. 26).
+        # The solution is the posterior mean of the metric given the sampled rank (eq. 26 of
+        # Krichene & Rendle).
         return _filled(grid.mean_with(at.target)[seen] / marginal, seen)
     scale = 1 / np.sqrt(marginal)
     gram = grid.gram[np.ix_(seen, seen)]
@@ -214,11 +218,13 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
 
 
 def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
-    """Return the corrected values of eq. 25 by iterative refinement in extended precision.
+    """Return the bias-variance corrected values by iterative refinement in extended precision.
 
-    Under a concentrated prior, some sampled ranks are so rare that their corrected values are large
+    They solve eq. 25 of Krichene & Rendle. If the prior distribution of the true rank has nearly
+    all probability on few ranks, some sampled ranks are very rare. Their corrected values are large
     and have large rounding errors. Each round of refinement adds about eight correct digits.
-    ``inverse`` is the inverse of the scaled matrix of the normal equations.
+    ``scale`` is 1 / √P(sampled rank). ``inverse`` is the inverse of the matrix of the normal
+    equations, whose rows and columns are multiplied by ``scale``.
     """
     values = np.zeros(len(scale), dtype=np.longdouble)
     grid, s = at.grid, at.grid.sampling
@@ -271,15 +277,16 @@ def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
 
 
 def require_reachable(grid: Grid) -> None:
-    """Raise ValueError for a prior under which some sampled rank cannot occur."""
+    """Raise ValueError if some sampled rank cannot occur under the prior of the true rank."""
     if not np.all(grid.seen):
         raise ValueError(NO_WEIGHT.format(int(np.argmin(grid.marginal)) + 1))
 
 
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:
-    """Return the corrected values (eq. 22) of smallest norm, and how many singular values are used.
+    """Return the least-squares corrected values of smallest norm, and the number of singular values.
 
-    A is the matrix of P(sampled rank | true rank). Its singular values below SINGULAR_CUTOFF times
+    The values solve eq. 22 of Krichene & Rendle. The number is that of the singular values used. A
+    is the matrix of P(sampled rank | true rank). Its singular values below SINGULAR_CUTOFF times
     the largest singular value are not used.
     """
     r, rhs = _triangular(at)
@@ -311,8 +318,8 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
         if size <= _ALL:
             break
         if not dense and 4 * seen > size and 3 * np.sum(heights > 0) > len(tried):
-            # x steps down after more than a third of the sampled ranks at which steps are allowed.
-            # Start again, with steps allowed at many more sampled ranks.
+            # The vector x falls after more than a third of the sampled ranks at which it may fall.
+            # Start again, and let it fall after many more sampled ranks.
             number = seen // 2 if 3 * seen > size else seen // 3
             tried, dense = np.r_[_spread(size, number), np.arange(size, len(columns))], True
             continue
@@ -359,7 +366,10 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
 
 
 def monotone(at: Nodes, nonnegative: bool) -> Floats:
-    """Return the non-increasing corrected values of least bias² (section 5.2): (m+1,)."""
+    """Return the non-increasing corrected values of least mean bias²: shape (m+1,).
+
+    This is the constrained least-squares correction of section 5.2 of Krichene & Rendle.
+    """
     r, rhs = _triangular(at, cumulative=True)
     return non_increasing(r.T, rhs, nonnegative)
 

@@ -60,7 +60,7 @@ from sampledash.types import Complex, Floats, Progress
 
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
 FULL, STOPPED = "full ranking of fewer instances", "stop when decided"
-# ``_surplus_chance`` sums over the number of drawn instances whose difference is not 0. It leaves
+# ``_surplus_chance`` sums over the number of drawn instances on which two systems differ. It leaves
 # out numbers with a smaller probability than this.
 _NOTHING = 1e-13
 _SUBSETS = 20_000  # all possible samples of instances are enumerated if there are at most this many
@@ -70,8 +70,8 @@ _MOST = 2_500
 # If the differences of two systems on single instances have at most this many distinct absolute
 # values, a unit of which all differences are multiples is looked for.
 _SIZES = 30
-# ``_waves_of_subset`` adds power sums times factors. A power sum is left out if its factor times
-# the number of instances is at most this.
+# ``_waves_of_subset`` adds the power sums p_k of the module docstring, each times a factor. A power
+# sum is left out if its factor times the number of instances is at most this.
 _WEIGHTLESS = 1e-17
 # Number of frequencies in a block. For values x and frequencies f, exp(i x f) is computed as the
 # product of a factor for the block of f and a factor for the position of f in its block.
@@ -222,9 +222,9 @@ class _Sample:
     """Exact metrics of all instances; a group of systems has the same instances, in the same order.
 
     The attributes are maps from the number of a system: ``group`` is the number of its group,
-    ``values`` the exact metrics of its instances, ``counts`` the numbers of equal instances,
-    ``weights`` the weights of the instances (their mean is 1), and ``off`` the differences of
-    ``values`` from the mean, times ``weights``. ``mean`` is an array of the systems' means.
+    ``values`` the exact metrics of its instances, ``counts`` how many instances have each of these
+    values, ``weights`` the weights of the instances (their mean is 1), and ``off`` the differences
+    of ``values`` from the mean, times ``weights``. ``mean`` is an array of the systems' means.
     """
 
     def __init__(self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol) -> None:

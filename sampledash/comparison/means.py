@@ -29,8 +29,8 @@ from sampledash.sampling import check_metric
 from sampledash.schemes import SCHEMES, Scheme
 from sampledash.types import Floats, Ints, Progress
 
-# Smaller entries of a histogram are set to 0: computing with subnormal numbers would be a hundred
-# times slower.
+# Histograms count relevant items by their sampled negatives above. Smaller entries than this are
+# set to 0: computing with subnormal numbers would be a hundred times slower.
 _TINY = 1e-290
 _ROOM = 1 << 23  # largest number of histogram entries that are cached for later calls
 # To average a metric over the random orders of tied items, a table of the metric at all ranks is
@@ -215,8 +215,9 @@ class MeansOverM:
             protocol.check(ranks, m_max)
         atoms = [merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
         sizes = np.unique(np.concatenate([np.flatnonzero(np.bincount(x.relevant)) for x in atoms]))
-        # Metrics share histograms, and a :class:`_Pass`, if they rank a relevant item among the
-        # same items and have the same factor ``metric.scales`` for each number of relevant items.
+        # Metrics share histograms of the number of sampled negatives above (in a :class:`_Pass`),
+        # if they rank a relevant item among the same items and have the same factor
+        # ``metric.scales`` for each number of relevant items.
         groups: dict[tuple[object, ...], list[int]] = {}
         for i, metric in enumerate(metrics):
             key = metric.of_others, *metric.scales(sizes).tolist()
@@ -371,7 +372,10 @@ class _Pass:
         return result
 
     def _thin(self, thinned: Floats, m: int) -> None:
-        """Change histograms for m + 1 sampled negatives into histograms for m, in place."""
+        """Change histograms of the number of sampled negatives above from m + 1 to m negatives.
+
+        The array is changed in place.
+        """
         share = self.counts[: m + 1] / (m + 1)
         dropped = thinned[:, 1 : m + 2] * share
         rest = thinned[:, : m + 1]

@@ -42,12 +42,12 @@ from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Complex, Floats, Ints
 
-_NOTHING = 1e-14  # smaller probabilities of numbers of drawn items above are left out
-# The values for 0, 1, ... drawn items above are a linear function of this number if their steps
-# differ by at most this.
+_NOTHING = 1e-14  # numbers of drawn items above a relevant item are left out if less probable
+# A function of the number of drawn items above a relevant item is treated as linear if its steps
+# from 0 to 1, 1 to 2, ... such items differ by at most this.
 STRAIGHT = 1e-14
 _NODES = 8  # smallest number of nodes of the Gauss rule for the mean over random orders of ties
-_SKEWNESS = 2.0  # assumed largest skewness of the difference of two systems on an instance
+_SKEWNESS = 2.0  # assumed largest skewness of the metric difference of two systems on an instance
 # From 30 instances on, the difference of two mean metrics is taken as normal if the difference on
 # an instance can have more values than this.
 _MANY = 1_000
@@ -112,7 +112,10 @@ class Overlap:
     def of(
         self, system: str, labels: NDArray[Any], left: RankCounts, right: RankCounts, ties: Ties
     ) -> Ints:
-        """Return the array ``cells`` for given relevant items: (items, 3, 3).
+        """Return numbers of irrelevant items above, tied and below: (items, 3, 3).
+
+        These are the rows of the attribute ``cells`` for given relevant items. The second axis is
+        about the first system, the third axis about the second system.
 
         ``left`` are relevant items in the ranking of ``system``, ``right`` those of the same
         instances in the ranking of the other system, and ``labels`` the labels of the instances.
@@ -135,13 +138,13 @@ class Overlap:
 def cells_of(
     systems: tuple[str, str], inner: Ints, first: Ints, second: Ints, negatives: Ints
 ) -> Ints:
-    """Return the array ``cells`` of an :class:`Overlap`: (rows, 3, 3).
+    """Return numbers of irrelevant items above, tied and below under two systems: (rows, 3, 3).
 
-    The arguments are numbers of irrelevant items. ``inner``, (rows, 2, 2), counts those that are
-    above or tied (second axis) under the first system, and above or tied (third axis) under the
-    second system. ``first`` and ``second``, (rows, 2), count the items above and the items tied
-    under one system. ``negatives`` counts all irrelevant items. Raise ValueError if these numbers
-    contradict each other.
+    This is the array ``cells`` of an :class:`Overlap`. The arguments are numbers of irrelevant
+    items. ``inner``, (rows, 2, 2), counts those that are above or tied (second axis) under the
+    first system, and above or tied (third axis) under the second system. ``first`` and ``second``,
+    (rows, 2), count the items above and the items tied under one system. ``negatives`` counts all
+    irrelevant items. Raise ValueError if these numbers contradict each other.
     """
     cells = np.zeros((len(inner), 3, 3), dtype=np.int64)
     cells[:, :2, :2] = inner
@@ -238,10 +241,11 @@ def bounds_if_known(
 
 
 def _linear(scheme: str, m: int, cells: Ints, f: Floats, g: Floats) -> Floats:
-    """Return the covariance of f(s) and g(t) for each row of ``cells``: (rows, 1, 1).
+    """Return the covariance of f(s) and g(t) for each relevant item: (items, 1, 1).
 
-    Both functions are linear; s and t are the numbers of drawn items above the relevant item under
-    the first and under the second system.
+    Of m drawn items, s are above the relevant item under the first system, and t under the second.
+    Both functions are linear; ``f`` and ``g`` hold their values at 0..m. ``cells``, (items, 3, 3),
+    counts the irrelevant items above, tied and below under the first and under the second system.
     """
     row, weight, a, b, both = _orders(cells, 1)
     total = cells.sum(axis=(1, 2))[row]
@@ -264,12 +268,13 @@ def covariance_of_counts(
 
 
 def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) -> list[Floats]:
-    """Return the expected values E[f(s) g(t)], E[f(s)] and E[g(t)] for each row of ``cells``.
+    """Return the expected values E[f(s) g(t)], E[f(s)] and E[g(t)] for each relevant item.
 
-    The numbers of drawn items above the relevant item are s under the first system, and t under the
-    second. ``first`` and ``second`` hold the values of several functions f of s, and of several
-    functions g of t, at 0..m: (m + 1, functions). The results have the shapes (rows, f, g), (rows,
-    f, 1) and (rows, 1, g).
+    Of m drawn items, s are above the relevant item under the first system, and t under the second.
+    ``first`` and ``second`` hold the values of several functions f of s, and of several functions g
+    of t, at 0..m: (m + 1, functions). ``cells``, (items, 3, 3), counts the irrelevant items above,
+    tied and below under the first and under the second system. The results have the shapes (items,
+    f, g), (items, f, 1) and (items, 1, g).
     """
     owner, weight, a, b, both = _orders(cells, m)
     total, sizes = cells.sum(axis=(1, 2))[owner], (first.shape[1], second.shape[1])
@@ -292,7 +297,9 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
         z = pmf(scheme, m - s, less, np.maximum(rest - less, _SMALL))
         joint, both_above = np.empty((len(at), *sizes)), x[:, :high]
         for j, g in enumerate(second.T):
-            sums = hankel(g[:high], 0 * g[:high])[:, : both_above.shape[1]]  # g(x + z), by z and x
+            # Let x of the s items, and z of the others, be above under the second system, so that
+            # t = x + z. Row z and column x of ``sums`` hold g(t).
+            sums = hankel(g[:high], 0 * g[:high])[:, : both_above.shape[1]]
             given = np.einsum("sx,sx->s", both_above, z[:, :high] @ sums)
             joint[..., j] = (given.reshape(-1, wide) * p[:, :wide]) @ first[:wide]
         parts = joint, (p @ first)[:, :, None], (q @ second)[:, None]
@@ -304,10 +311,10 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
 def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
     """Return the nodes of a Gauss rule for the mean over the random orders of tied items.
 
-    A row of ``cells`` counts the items above, tied with and below a relevant item under two
-    systems. The arrays have an entry for each node: the index of its row in ``cells``, its weight,
-    and the numbers of items that are above the relevant item under the first system, under the
-    second system, and under both.
+    ``m`` items are drawn. A row of ``cells`` counts the items above, tied with and below a relevant
+    item under two systems. The arrays have an entry for each node: the index of its row in
+    ``cells``, its weight, and the numbers of items that are above the relevant item under the first
+    system, under the second system, and under both.
     """
     nodes = []
     tied = np.column_stack([cells[:, 1].sum(axis=1), cells[:, :, 1].sum(axis=1)])

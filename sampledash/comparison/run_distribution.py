@@ -72,8 +72,8 @@ TOP = 0.05
 class Hits(NamedTuple):
     """Instances with equally many relevant items, each of which hits or misses."""
 
-    law: Floats  # P(0, 1, ... hits), a row for each distinct instance: (instances, hits + 1)
-    times: Ints  # number of equal instances for which each row of ``law`` stands
+    law: Floats  # P(0, 1, ... hits), a row for each instance or several alike: (rows, hits + 1)
+    times: Ints  # number of instances, with the same ranks, for which each row of ``law`` stands
     values: Floats  # contribution of 0, 1, ... hits to the mean, shape (hits + 1,)
     #: For each row of ``law``, the index of the instance or, if each instance has a single relevant
     #: item, the index of this item in ``Run.atoms``.
@@ -101,7 +101,9 @@ class Run:
 
     @cached_property
     def atoms(self) -> RankCounts:
-        """Distinct relevant items, each with the number of its occurrences.
+        """Relevant items of all instances, each with the number of its occurrences.
+
+        Items with the same numbers of negatives above, tied and in all share one entry.
 
         For TOPK and ATOP, each relevant item is a separate instance, because these metrics rank it
         among all other items, including the other relevant items.
@@ -337,7 +339,8 @@ class Run:
         """Return the independent terms of the mean, as tuples (values, probabilities, count).
 
         A term is the contribution of the best relevant item of an instance (:attr:`atoms` of
-        position 1). Equal items have one tuple, and ``count`` is their number.
+        position 1). Items with the same numbers of negatives (above, tied and in all) have one
+        tuple, and ``count`` is their number.
         """
         first = self.atoms.position == 1
         atoms = self.atoms[first]
@@ -362,7 +365,10 @@ class Run:
         return [terms[i] for i in range(len(atoms))]
 
     def value_laws(self, atoms: RankCounts) -> Iterator[ValueLaws]:
-        """Yield the distributions of :meth:`item_laws`, with equal values joined into one."""
+        """Yield the distributions of :meth:`item_laws` with equal values joined.
+
+        They are the distributions of the sampled values of best relevant items.
+        """
         levels, level = np.unique(self.vector, return_inverse=True)
         order = np.argsort(level, kind="stable")
         starts = np.searchsorted(level[order], np.arange(len(levels)))
@@ -389,9 +395,11 @@ class Run:
         return waves[np.argsort(items)[at]]
 
     def _instances(self, order: Ints) -> tuple[RankCounts, Ints]:
-        """Return the distinct best relevant items of the instances whose index is in ``order``.
+        """Return the best relevant item of each instance whose index is in ``order``.
 
-        Equal items are joined into one. Also return for each instance the index of its item.
+        Best items of several instances are joined into one if they have the same numbers of
+        negatives above them, tied with them and in all. Also return, for each instance in
+        ``order``, the index of its item among the joined items.
         """
         rows = as_ranked_by(self.metric, self.ranks.rows(self.protocol.ties))
         atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])

@@ -101,8 +101,9 @@ def moments_of_systems(
 ) -> list[Floats]:
     """Return, for each system, mean and variance of each relevant item's sampled value.
 
-    The array of a system has the shape (2, metrics, items). Equal items of several systems are
-    evaluated only once, if the systems have the same fitted correction.
+    The array of a system has the shape (2, metrics, items). Items with the same numbers of
+    negatives above, tied and in all are evaluated only once for all systems that have the same
+    fitted correction.
     """
     result = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
     for x in group_by_candidate_set(metrics):

@@ -28,11 +28,11 @@ from sampledash.types import Floats, Ints, Progress
 # ``flip_test`` tries all possible swaps if the two systems differ on at most this many instances.
 _ENUMERATED = 20
 _BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
-# Equal instances can be drawn together, as a random count. One such count takes about as long as
-# drawing this many single instances.
+# Instances with the same weight, and the same metric for each system, can be drawn together, as one
+# random count. Such a count takes about as long as drawing this many single instances.
 _GROUPED = 12
 # ``swap_test`` uses a normal distribution instead of random permutations if there are at least
-# _MANY instances, with more than _DISTINCT different pairs of value and weight.
+# _MANY instances, with more than _DISTINCT different pairs of metric and weight.
 _MANY, _DISTINCT = 5_000, 64
 
 
@@ -193,7 +193,10 @@ def best_value(metric: Metric, ranks: RankSet) -> float:
 def _of_equal(
     left: Group, first: int, other: Group, second: int, best: float, confidence: float
 ) -> tuple[float, float]:
-    """Return an interval of a difference of two systems that is the same in all resamples."""
+    """Return a confidence interval for two systems whose difference is equal in all resamples.
+
+    The bootstrap then gives no interval.
+    """
 
     def ends(values: Floats, group: Group, paired: bool = False) -> Interval:
         mean, counts = float(np.average(values, weights=group.counts)), group.counts
@@ -230,7 +233,10 @@ def _group(
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Exact metrics of several systems on the same instances. Equal instances share one entry."""
+    """Exact metrics of several systems on the same instances.
+
+    An entry of the arrays stands for one instance, or for several with equal metrics and weights.
+    """
 
     members: Sequence[int]  # indices of the systems
     values: Floats  # exact metric of each entry's instances, shape (systems, D)
@@ -243,7 +249,10 @@ class Group:
         return self.values * self.weights
 
     def reduced(self) -> Group:
-        """Join equal instances if this makes drawing faster; otherwise, repeat them."""
+        """Join instances of equal metrics and weight into one entry, if this makes drawing faster.
+
+        Otherwise, return a group with an entry for each single instance.
+        """
         first, inverse = unique_rows([*self.values, self.weights])
         counts = np.bincount(inverse, self.counts, len(first)).astype(np.int64)
         if _GROUPED * len(first) > counts.sum():

@@ -100,7 +100,7 @@ class Sampled:
     """Mean and variance of the sampled metric of each instance of a system.
 
     The arrays have D entries. An entry stands for one instance or, in a histogram of ranks, for all
-    instances of a row, which are equal.
+    instances of a row, which have the same rank.
     """
 
     run: Run
@@ -209,8 +209,8 @@ def probability_if_redrawn(
       difference by more than 0.03 of its standard deviation, so that ties and skewness matter. The
       inversion needs whole numbers of equally weighted instances, in at most 2,000 rows. It also
       needs one relevant item per instance, a metric that uses only the best item, or items that
-      only hit or miss. The error is usually below 0.001. Occurrences of a rare value much larger
-      than all others are counted separately.
+      only hit or miss. The error is usually below 0.001. If the sampled metric of an instance has a
+      rare value much larger than all others, its occurrences are counted separately.
     * For other metrics of several relevant items (NDCG, AP), seeded runs are simulated as above, up
       to 200 relevant items in total; up to 2,000 if one of them can change the difference by more
       than 0.4 of its standard deviation.
@@ -275,16 +275,18 @@ def _by_lumps(
 ) -> float | None:
     """Return P(difference of means > 0) by :func:`~sampledash.comparison.chance.by_lumps`.
 
-    That function counts a rare value that is much larger than all others separately. Return None if
-    there is no such value.
+    The sampled metric of an instance may have a rare value that is much larger than its other
+    values. The called function counts the instances with this value, and treats all others by a
+    Fourier series. Return None if there is no such value.
     """
     both = first, second
     terms = [(x / one.size, p) for one in both for x, p in one.run.instance_terms(one.order)]
     split, paired = len(first.order), first.group == second.group
     times = np.concatenate([first.counts, second.counts])
 
-    # ``usual`` and ``large`` are the parts of the terms' characteristic functions that come from
-    # the small values and from the large value. Powers of ``turn`` count the large values.
+    # A term is the sampled metric of an instance. ``usual`` and ``large`` are the parts of the
+    # terms' characteristic functions that come from the small values and from the rare, large
+    # value. Powers of ``turn`` count the large values.
     def transform(usual: Complex, large: Complex, turn: Complex) -> Complex:
         (x, y), (up, down) = ((waves[:split], waves[split:].conj()) for waves in (usual, large))
         if paired:

@@ -323,7 +323,7 @@ def _within_limits(
         lows, highs = [], []
         for counts, share in zip(observed.counts, shares, strict=True):
             total = counts.sum() / observed.design_effect
-            below = share * total  # effective number of instances with sampled rank <= t, for each t
+            below = share * total  # effective number of instances with sampled rank <= t, by t
             # All limits must hold together, so the upper and the lower limits at all t and all m
             # share the error probability.
             tail = (1 - level) / (2 * len(share) * len(shares))

@@ -173,7 +173,8 @@ def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
     """Join neighbouring sampled ranks into cells; return the index of the first rank of each cell.
 
     ``counts`` holds the number of instances with each sampled rank. A cell holds at least ``least``
-    instances, or none: sampled ranks that never occur are evidence against some true ranks. Cells make intervals slightly wider than single sampled ranks would.
+    instances, or none: sampled ranks that never occur are evidence against some true ranks. Cells
+    make intervals slightly wider than single sampled ranks would.
     """
     finest = np.arange(len(counts))
     # First form at most _CELLS cells, with widths in proportion to sqrt(p (1 - p)), where p is the
@@ -353,9 +354,9 @@ def _of_instances(
     """Fit the distribution of the instances' true ranks, without assuming a shape."""
     law = cells.joined(table)
     # The covariance of the observed shares depends on how the probability of a cell (group of
-    # sampled ranks) varies over the true ranks. The best fit cannot show this, because few ranks have a weight above 0 in it.
-    # Therefore use ``near``, a smooth distribution: it is the result of a few iterations of
-    # expectation maximisation.
+    # sampled ranks) varies over the true ranks. The best fit cannot show this, because few ranks
+    # have a weight above 0 in it. Therefore use ``near``, a smooth distribution: it is the result
+    # of a few iterations of expectation maximisation.
     seen = cells.share * cells.size
     near = lengths
     for _ in range(_SMOOTHING):

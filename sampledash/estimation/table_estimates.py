@@ -37,7 +37,8 @@ _PENALTY = 1e-6
 _FEWEST = 1_000
 _SHAPE: Shape = "non-increasing"
 #: The argument of a distribution function is at least -_FAR. The logarithm of the parameter b, a
-#: factor in this argument, is in -_FAR.._FAR. Values beyond these limits would change no printed digit.
+#: factor in this argument, is in -_FAR.._FAR. Values beyond these limits would change no printed
+#: digit.
 _FAR = 30.0
 _STEPS = 1e-5 * np.eye(2)  # steps of both parameters, a and log b, in numerical derivatives
 
@@ -57,8 +58,8 @@ class Family:
 
 #: An estimate is the mean over these families. Alternatives are to choose a family, or the weights
 #: of a weighted mean, by cross-validation on the printed values. On tables with known exact
-#: metrics, they had larger errors. With the values of b below (third argument), the logarithm of the
-#: odds of the rank has the same standard deviation, pi / sqrt(3), in both families.
+#: metrics, they had larger errors. With the values of b below (third argument), the logarithm of
+#: the odds of the rank has the same standard deviation, pi / sqrt(3), in both families.
 FAMILIES = (
     Family("log-logistic", expit, 1.0),
     Family("log-normal", ndtr, float(np.sqrt(3) / np.pi)),

@@ -6,8 +6,9 @@ the instances estimates the exact metric. The vector minimises
 .. math:: \sum_r w_r \, \mathrm{bias}_r^2 + \sum_r v_r \, \mathrm{variance}_r,
 
 over the true ranks r. Bias and variance are those of the corrected metric of an instance with the
-true rank r, and w is the learned distribution :math:`\pi` of the true rank. The bias-variance correction (eq. 25 of Krichene & Rendle) takes :math:`v = \gamma \pi`. The correction
-MN takes :math:`v = 1 / |D|`, where |D| is the number of instances.
+true rank r, and w is the learned distribution :math:`\pi` of the true rank. The bias-variance
+correction (eq. 25 of Krichene & Rendle) takes :math:`v = \gamma \pi`. The correction MN takes
+:math:`v = 1 / |D|`, where |D| is the number of instances.
 
 References
 ----------

@@ -57,7 +57,11 @@ class WeightedLoss:
 
 
 def _blocks(lengths: Any, d: int) -> Iterator[Any]:
-    """Yield blocks of non-empty rows of similar length, so that blocks need little padding."""
+    """Yield the indices of rows with similar numbers of observed pairs, a block at a time.
+
+    ``lengths`` holds these numbers, and ``d`` is the length of the factors. Blocks of similar rows
+    need little padding. Empty rows are left out.
+    """
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] > 0]
     while len(order):
@@ -98,7 +102,8 @@ def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores
     lengths = np.diff(rows.indptr)
     ridges = loss.ridges(lengths, m).astype(kind)
     everywhere = loss.missing * (fixed.T @ fixed)
-    # Rows are padded to equal length with the column index m, whose factors are all 0.
+    # The rows of a block are padded to the same number of columns with the column index m, whose
+    # factors are all 0.
     padded = np.vstack([fixed, np.zeros((1, d), kind)])
     solved = np.zeros((n, d), kind)
     value = loss.observed * float(np.square(rows.data, dtype=np.float64).sum())
@@ -183,10 +188,11 @@ def _product(matrix: Any, dense: Scores) -> Part[Scores]:
 def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
     r"""Return the factors that minimise the loss if every pair has weight 1, from an SVD.
 
-    The loss is
+    The loss of the factors p_u of user u and q_i of item i is
     :math:`\sum_{u,i} \{(R_{ui} - p_u \cdot q_i)^2 + \lambda (|p_u|^2 + |q_i|^2)\}` over U users and
-    N items. The product of the optimal factors has the singular vectors of R, but the singular
-    values σ are lowered to :math:`\max(0, \sigma - \lambda \sqrt{U N})`.
+    N items. R is ``values`` (0 for unobserved pairs), and λ is ``ridge``. The product of the
+    optimal factors has the singular vectors of R, but the singular values σ are lowered to
+    :math:`\max(0, \sigma - \lambda \sqrt{U N})`.
 
     Notes
     -----
@@ -274,7 +280,11 @@ class LogisticLoss:
 def least_by_gradient(
     evaluate: Callable[[Scores], Part[tuple[float, Scores]]], start: Scores, *, steps: int
 ) -> Part[Scores]:
-    """Minimise by L-BFGS with ten stored steps; halve each step until the loss decreases enough."""
+    """Minimise a loss by L-BFGS with ten stored steps, from ``start``.
+
+    ``evaluate`` returns the loss and its gradient. A step is halved until the loss decreases
+    enough.
+    """
     x, pairs = start, deque[tuple[Scores, Scores]](maxlen=10)
     value, gradient = yield from within(evaluate(x), 0.0, 1 / (steps + 1))
     for step in range(1, steps + 1):
