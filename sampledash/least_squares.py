@@ -283,11 +283,11 @@ def require_reachable(grid: Grid) -> None:
 
 
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:
-    """Return the least-squares corrected values of smallest norm, and the number of singular values.
+    """Return the corrected values of smallest norm, and how many singular values are used.
 
-    The values solve eq. 22 of Krichene & Rendle. The number is that of the singular values used. A
-    is the matrix of P(sampled rank | true rank). Its singular values below SINGULAR_CUTOFF times
-    the largest singular value are not used.
+    The corrected values are the least-squares solution of eq. 22 of Krichene & Rendle. A is the
+    matrix of P(sampled rank | true rank). Its singular values below SINGULAR_CUTOFF times the
+    largest singular value are not used.
     """
     r, rhs = _triangular(at)
     left, values, right = np.linalg.svd(r, full_matrices=False)

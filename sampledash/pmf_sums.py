@@ -39,7 +39,9 @@ _END = 64
 
 
 def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]:
-    """Replace many relevant items by few made-up items, with the same weighted sums of :func:`pmf`.
+    """Replace many relevant items by few made-up items, with the same weighted sums.
+
+    These are sums of the distributions of the items' sampled ranks (:func:`pmf`).
 
     Each of the ``parts`` is replaced separately, and keeps its sum. The new items are Chebyshev
     points, and the distribution of each old item can be interpolated between them. Lagrange's

@@ -363,7 +363,9 @@ class RankSet(ByDigest):
         raise ValueError(f"{hidden}, and {what}: {advice}, or rank more items")
 
     def counted(self, ties: Ties = "expected") -> RankCounts:
-        """Return :class:`RankCounts` in which equal relevant items share one entry with a count.
+        """Return :class:`RankCounts` in which relevant items with equal numbers share one entry.
+
+        The numbers are, for example, those of the negatives above, tied and in all.
 
         ``"expected"`` keeps items tied, ``"optimistic"`` ranks the relevant item before the
         irrelevant items tied with it, ``"pessimistic"`` after them.

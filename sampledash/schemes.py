@@ -87,7 +87,10 @@ class Design:
         return np.minimum(m, negatives) if self.distinct else np.full(negatives.shape, m)
 
     def odds(self, odds: float) -> float:
-        """Return ``odds`` if the scheme is ``weighted``, else 1."""
+        """Return the weight of an item above the relevant item, if an item below has weight 1.
+
+        It is ``odds`` if the scheme draws items by weight (``weighted``), otherwise 1.
+        """
         return odds if self.weighted else 1.0
 
 
