@@ -33,21 +33,23 @@ from sampledash.rank_counts import RankCounts, distinct_over_systems
 from sampledash.rank_sets import RankSet
 from sampledash.types import Complex, Floats, Ints, blocks
 
-_REACH = 8.0  # differences this many standard deviations from their expected value are neglected
+# The difference of two mean metrics is assumed to be within this many standard deviations of its
+# expected value.
+_REACH = 8.0
 # If the expected difference is this many standard deviations from 0, the order is taken as certain.
 # By Cantelli's inequality, the error is below 0.00025, however skewed the difference is.
 SURE = 64.0
-# The Fourier series for P(X > Y) is extended from one of these numbers of frequencies to the next,
-# until the characteristic functions are negligible.
+# P(mean of one system > mean of another) is computed by a Fourier series. It is extended from one
+# of these numbers of frequencies to the next, until the characteristic functions are negligible.
 _STAGES = (0, 512, 2048, 8192)
 # More than _ALWAYS frequencies are used only if the number of frequencies times the number of
 # distributions whose characteristic functions are needed is at most _ROOM.
 _ALWAYS = 2048
 _ROOM = 1 << 25
-# Largest length of the discrete Fourier transform in ``by_lumps``. If a longer transform is needed,
-# ``by_lumps`` returns None.
+# ``by_lumps`` counts the occurrences of a large value by a discrete Fourier transform of at most
+# this length. If a longer transform is needed, it returns None.
 _TURNS = 128
-_ROUNDED = 1e-6  # ``by_lumps`` takes a standard deviation times a frequency as 0 below this
+_ROUNDED = 1e-6  # ``by_lumps`` treats a sum as constant if (deviation * frequency) is below this
 _FAINT = 1e-6  # a product of two characteristic functions with a smaller modulus is negligible
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
 # Pairs of systems are computed together, at the same frequencies, if the standard deviations of
@@ -158,8 +160,9 @@ def _chances_of_sums(
 ) -> Floats:
     """Return, for each pair of runs, the probability that the first run has the larger mean.
 
-    ``first`` and ``second`` hold the indices of the pairs' runs. A normal distribution is used if
-    it is accurate enough; otherwise the characteristic function of the difference is inverted.
+    ``first`` and ``second`` hold, for each pair, the indices of its two runs in ``runs``. A normal
+    distribution is used if it is accurate enough; otherwise the characteristic function of the
+    difference is inverted.
     """
     difference = means[first] - means[second]
     deviation = np.hypot(deviations[first], deviations[second])
@@ -187,11 +190,11 @@ def _chances_above(
 ) -> Floats:
     """Return P(mean of the first run > mean of the second run + shift) for each pair of runs.
 
-    ``first`` and ``second`` hold the indices of the pairs' runs. The mean of a run must be a sum of
-    independent contributions of instances, and counts of instances must be whole numbers.
-    ``difference`` is the expected difference of the means minus ``shift``, and ``deviation`` is the
-    standard deviation of the difference, above 0. If both means have the same evenly spaced values,
-    ``shift`` is half the distance of neighbouring values; otherwise it is 0.
+    ``first`` and ``second`` hold, for each pair, the indices of its two runs in ``runs``. The mean
+    of a run must be a sum of independent contributions of instances, and counts of instances must
+    be whole numbers. ``difference`` is the expected difference of the means minus ``shift``, and
+    ``deviation`` is the standard deviation of the difference, above 0. If both means have the same
+    evenly spaced values, ``shift`` is half the distance of neighbouring values; otherwise it is 0.
     """
     chances = np.where(difference > 0, 1.0, 0.0)
     left = np.flatnonzero(np.abs(difference) < SURE * deviation)
@@ -421,8 +424,8 @@ def inverted(
 ) -> Floats:
     """Return P(first sum > second sum + shift) for each pair of random sums, by Fourier inversion.
 
-    ``first`` and ``second`` hold the indices of the pairs' sums. ``transform`` returns the
-    characteristic functions of the sums, (sums, frequencies). ``laws`` is the number of
+    ``first`` and ``second`` hold, for each pair, the indices of its two sums. ``transform`` returns
+    the characteristic functions of the sums, (sums, frequencies). ``laws`` is the number of
     distributions that ``transform`` evaluates: with more distributions, fewer frequencies are used.
     ``deviation`` is the largest standard deviation of the pairs' differences. It determines the
     spacing of the frequencies, so all pairs need similar standard deviations.

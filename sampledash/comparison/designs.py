@@ -164,7 +164,7 @@ def designs(
     errors, orders = [], []
 
     def tell(design: str, chances: list[float], *numbers: Floats) -> None:
-        """Add the results of a design to both tables.
+        """Add the results of a design (way of evaluation) to both tables.
 
         ``chances`` has an entry per pair. ``numbers`` are instances, scores, bias and standard
         error, each with an entry per system.
@@ -334,14 +334,17 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
     """
 
     def weights(n: int) -> Floats:
-        """Return the non-negligible factors of the power sums in step n of the recursion."""
+        """Return the factors of the power sums p_1, p_2, ... in the recursion for φ_n.
+
+        The recursion is in the module docstring. Negligible factors are left out.
+        """
         places = np.arange(1, n + 1)
         factors = np.cumprod(np.r_[1.0, n - places[:-1]] / (total - n + places))
         return factors[factors * total > _WEIGHTLESS]
 
     total = float(counts.sum())
-    # Compute exp(i value frequency) as the product of a factor for the block of the frequency and a
-    # factor for its position in the block.
+    # Divide the frequencies into blocks. Compute exp(i value frequency) as the product of a factor
+    # for the block of the frequency and a factor for its position in the block.
     first = np.exp(1j * np.multiply.outer(frequencies[::_STEPS], values))
     step = np.exp(1j * np.multiply.outer(values, frequencies[:_STEPS] - frequencies[0]))
     starts, steps, sums = -counts, np.ones(1), []

@@ -390,7 +390,8 @@ class _Pass:
     def _values(self, thinned: Floats, m: int) -> Floats:
         """Return what the relevant items of each histogram add to each expected mean.
 
-        The result has the shape (histograms, metrics).
+        A histogram (row of ``thinned``) counts relevant items by their number of sampled negatives
+        above. The result has the shape (histograms, metrics).
         """
         values = np.zeros((len(self.lanes), len(self.metrics)))
         if self.protocol.correction.by_rank:

@@ -51,9 +51,10 @@ _SKEWNESS = 2.0  # assumed largest skewness of the metric difference of two syst
 # From 30 instances on, the difference of two mean metrics is taken as normal if the difference on
 # an instance can have more values than this.
 _MANY = 1_000
-# The normal distribution ignores that means can be tied. Bounds on P(X > Y) are therefore widened
-# by about half of P(X = Y): this number (half the normal density at 0) times the largest effect of
-# one sampled value on a mean, in standard deviations of the difference.
+# The normal distribution ignores that the means X and Y of two systems can be equal. Bounds on
+# P(X > Y) are therefore widened by about half of P(X = Y): this number (half the normal density at
+# 0) times the largest effect of one sampled value on a mean, in standard deviations of the
+# difference.
 WIDER = 0.2
 MISFIT = (
     "the overlap of systems {!r} and {!r} does not fit their ranks: make it by sampledash.overlaps "

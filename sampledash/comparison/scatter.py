@@ -206,7 +206,7 @@ def pair_covariances(
 def _tied_means(
     protocol: Protocol, m: int, atoms: RankCounts, vector: Floats, *, beyond: bool = False
 ) -> Floats:
-    """Return each relevant item's expected value for t = 0..m: (items, m + 1, metrics).
+    """Return each relevant item's expected sampled metrics for t = 0..m: (items, m + 1, metrics).
 
     An item with s drawn negatives above it has the value ``vector[s]``. Without ``beyond``, t
     negatives are drawn from those that ``atoms`` counts. With ``beyond``, m negatives are drawn: t

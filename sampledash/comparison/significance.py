@@ -239,13 +239,13 @@ class Group:
     """
 
     members: Sequence[int]  # indices of the systems
-    values: Floats  # exact metric of each entry's instances, shape (systems, D)
-    weights: Floats  # weight of each of an entry's instances in the mean metric, shape (D,)
-    counts: Ints  # number of each entry's instances, shape (D,)
+    values: Floats  # exact metric of one instance: (systems, entries)
+    weights: Floats  # weight of one instance in the mean metric: (entries,)
+    counts: Ints  # number of instances that each array entry stands for: (entries,)
 
     @property
     def weighted(self) -> Floats:
-        """Exact metrics times ``weights``: (systems, D)."""
+        """Exact metrics of instances, times ``weights``: (systems, entries)."""
         return self.values * self.weights
 
     def reduced(self) -> Group:

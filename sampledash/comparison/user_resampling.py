@@ -99,20 +99,19 @@ def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tupl
 class Sampled:
     """Mean and variance of the sampled metric of each instance of a system.
 
-    The arrays have D entries. An entry stands for one instance or, in a histogram of ranks, for all
-    instances of a row, which have the same rank.
+    An entry of the arrays stands for one instance or, in a histogram of ranks, for all instances of
+    a row, which have the same rank.
     """
 
     run: Run
     group: int  # systems with the same group number rank the same instances, in the same order
-    #: Index of the instance (or row of a histogram) that each entry stands for, in the order of
-    #: ``run.ranks.rows()``: shape (D,).
+    #: Index of the instance (or row of a histogram) that each array entry stands for, in the order
+    #: of ``run.ranks.rows()``: shape (entries,).
     order: Ints
-    mean: Floats  # expected sampled value of each instance that the entry stands for, shape (D,)
-    variance: Floats  # variance of this sampled value over the draws of negatives, shape (D,)
-    #: Weight of each instance of the entry in the mean over all instances, shape (D,).
-    weights: Floats
-    counts: Floats  # number of instances that the entry stands for, shape (D,)
+    mean: Floats  # expected sampled metric of one instance: (entries,)
+    variance: Floats  # variance of this sampled metric over the draws of negatives: (entries,)
+    weights: Floats  # weight of one instance in the mean over all instances: (entries,)
+    counts: Floats  # number of instances that each array entry stands for: (entries,)
 
     @property
     def size(self) -> float:

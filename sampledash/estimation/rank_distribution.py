@@ -485,7 +485,10 @@ def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats
     goal = shares[used] * root
 
     def gibbs(z: Floats) -> tuple[Floats, float]:
-        """Return the probabilities of the nodes for the dual unknowns z, and the dual objective."""
+        """Return the probability of each node (one or several ranks), and the dual objective.
+
+        Both are functions of the dual unknowns z.
+        """
         power = scaled @ z
         top = float(power.max())
         mass = ranks * np.exp(power - top)

@@ -327,7 +327,7 @@ def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> 
 def logistic(
     relevant: Any, *, missing: float, ridge: float, d: int, steps: int, seed: int
 ) -> Part[Factors]:
-    """Minimise :class:`LogisticLoss`, starting from two sweeps of weighted ALS."""
+    """Minimise :class:`LogisticLoss`, starting from two iterations of weighted ALS."""
     loss = LogisticLoss(relevant, missing, ridge)
     squares = WeightedLoss(1.0, missing, ridge, per_pair=True)
     first = yield from within(weighted_als(relevant, squares, d=d, sweeps=2, seed=seed), 0.0, 0.1)
