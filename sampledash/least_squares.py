@@ -21,8 +21,8 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, item_weights, pmf_longdouble
 from sampledash.types import Flags, Floats, Ints
 
-#: Smallest weight γ of the variance (eq. 25) at which rounding errors of the corrected values are
-#: below 1e-5 of the largest corrected value. Callers replace a smaller γ by 0.
+#: Smallest weight γ of the variance in the bias-variance correction at which rounding errors of the
+#: corrected values are below 1e-5 of the largest corrected value. Callers replace a smaller γ by 0.
 SMALLEST_GAMMA = 1e-16
 
 _ROOM = 1 << 22  # largest number of entries of a matrix of P(sampled rank | true rank) in the cache
@@ -32,13 +32,13 @@ _TINY = np.finfo(float).tiny
 _RARE = 1e-6
 #: For a weight γ of the variance below _SMALL, the matrix A of P(sampled rank | true rank) is
 #: factorised, because AᵀA would lose too many digits. Sums over true ranks then use as many nodes
-#: as a sample _FINER times as large would need.
+#: (representative ranks) as a sample _FINER times as large would need.
 _SMALL = 1e-6
 _FINER = 4
 _REFINABLE = 1e-10  # for a weight γ below this, iterative refinement may not converge: left out
 _ROUNDS = 4  # number of rounds of iterative refinement
-#: Iterative refinement uses extended precision for probabilities if (number of nodes) * m² is at
-#: most this number.
+#: Iterative refinement uses extended precision for probabilities if (number of true ranks
+#: that are summed over) * m² is at most this number.
 _EXTENDED = 4_000_000
 #: Singular values of the matrix of P(sampled rank | true rank) are not used if they are smaller
 #: than this factor times the largest singular value.
@@ -61,9 +61,10 @@ class Grid:
     weights: Floats  # prior probability of the ranks that each node represents
 
     def laws(self) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of A, the matrix P(sampled rank | true rank) with a row per node.
+        """Yield blocks of A, the matrix P(sampled rank | true rank), with a row for each node.
 
-        A block is (slice of the nodes, rows of A for these nodes).
+        The nodes are the true ranks over which the fit sums. A block is (slice of the nodes, rows
+        of A for these nodes).
         """
         whole = self._kept
         return self.sampling.laws(self.above) if whole is None else iter([(slice(None), whole)])
@@ -98,9 +99,9 @@ class Grid:
     def gram(self) -> Floats:
         """The matrix AᵀA, weighted by the prior: shape (m+1, m+1).
 
-        A holds P(sampled rank | true rank), with a row per node. Each row is first multiplied by
-        the square root of the node's prior probability. In eq. 23-25 of Krichene & Rendle, A
-        contains this square root.
+        A holds P(sampled rank | true rank), with a row per node (true rank). Each row is first
+        multiplied by the square root of the node's prior probability. In eq. 23-25 of Krichene &
+        Rendle, A contains this square root.
         """
         total = np.zeros((self.sampling.m + 1, self.sampling.m + 1))
         for rows, p in self.laws():
@@ -348,8 +349,8 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
     if len(few) < len(rhs):
         gram, target = few @ few.T, few @ rhs
         gram.flat[:: len(gram) + 1] += len(gram) * np.finfo(float).eps
-        # Guess which heights are 0 and correct the guess in each round. This converges fast if few
-        # heights are 0. If it does not converge, the function nnls of scipy solves the problem.
+        # Guess which step heights are 0 and correct the guess in each round. This converges fast if
+        # few of them are 0. If it does not converge, the function nnls of scipy solves the problem.
         free, wrong = np.ones(len(gram), dtype=bool), np.inf
         while True:
             heights = np.zeros(len(gram))
@@ -377,10 +378,10 @@ def monotone(at: Nodes, nonnegative: bool) -> Floats:
 def _triangular(at: Nodes, *, cumulative: bool = False) -> tuple[Floats, Floats]:
     """Return R and r with RᵀR = AᵀA and Rᵀr = Aᵀb; R has few rows even if A has many.
 
-    A holds P(sampled rank | true rank), and b the exact metric, with a row per node. Each row is
-    first multiplied by the square root of the node's prior probability. If ``cumulative``, each
-    column i of A is then replaced by the sum of the columns 0..i. R is computed by QR, which keeps
-    digits that AᵀA would lose.
+    A holds P(sampled rank | true rank), and b the exact metric, with a row per node (true rank).
+    Each row is first multiplied by the square root of the node's prior probability. If
+    ``cumulative``, each column i of A is then replaced by the sum of the columns 0..i. R is
+    computed by QR, which keeps digits that AᵀA would lose.
     """
     size = at.grid.sampling.m + 1
     blocks: list[Floats] = []

@@ -152,9 +152,9 @@ def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list
     """Return the distinct relevant items of all systems, and where each system's items are in them.
 
     Items are joined into one if all their values but ``count`` and ``relevant`` are equal, such as
-    the number of negatives above; their counts are added.
-    ``relevant`` has no meaning in the result, because no distribution of sampled ranks needs it.
-    For each system, an array holds the index of each of its items in the result.
+    the number of negatives above; their counts are added. ``relevant`` has no meaning in the
+    result, because no distribution of sampled ranks needs it. For each system, an array holds the
+    index of each of its items in the result.
     """
     whole = all_of(parts)
     first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])

@@ -52,7 +52,7 @@ class Outcomes:
     scheme: Scheme
     m: tuple[int, ...]  # the different numbers of sampled negatives, in increasing order
     #: Per m, the number of instances with 0, ..., m sampled negatives above the relevant item:
-    #: shape (m + 1,), or (runs, m + 1) for several simulated runs.
+    #: shape (m + 1,), or (runs, m + 1) for several samples of instances (runs).
     counts: tuple[Floats, ...]
     #: Whether m depended on the drawn negatives, so that the number of instances with each m is
     #: random.
@@ -74,7 +74,7 @@ class Outcomes:
 
     @property
     def total(self) -> Floats:
-        """Number of instances: one number, or one number per run."""
+        """Number of instances: one number, or one number per run (sample of instances)."""
         return np.asarray(sum(c.sum(axis=-1) for c in self.counts))
 
     @property
@@ -323,7 +323,8 @@ class SampledRankSet(ByDigest):
     def _outcomes(self, instances: Flags | Ints, most: int | None = None) -> Outcomes:
         """Count each sampled rank of ``instances``, at each m.
 
-        If an instance has more than ``most`` negatives, the excess is dropped at random.
+        If instances have more than ``most`` negatives, return averages over all ways to drop the
+        excess negatives.
         """
         n, m, weight = self.n[instances], self.m[instances], self.counts[instances]
         above, ties, counts = self.sampled_ranks[instances] - 1, self.ties[instances], []
@@ -490,8 +491,9 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     vectors = vectors[:, matters]
     direction = vectors @ (vectors.T @ total / values[matters])
     # Bernstein's inequality needs the largest contribution of an instance to the test statistic:
-    # the largest midrank of m times the most extreme score, both minus their means. A score is most
-    # extreme if none, one, or as many as possible of the remaining negatives are above the item.
+    # the largest midrank of m times the most extreme score, both minus their means. The scores are
+    # the share of the remaining negatives above the relevant item, and whether there are none. They
+    # are most extreme if none, one, or as many as possible of these negatives are above the item.
     scores = [np.minimum(s, fewest) / fewest, 1 / fewest]
     ends = np.stack([*(direction[0] * x for x in scores), np.full(len(s), direction[1])])
     off = np.abs(ends - (direction @ np.stack([a, b]))[stratum]).max(axis=0)

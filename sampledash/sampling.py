@@ -359,7 +359,8 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     To be fast, loop over the number of sampled items above. Each step computes the probability of
     one number for all relevant items.
     """
-    # Sort the rows by their modes, so that each step below changes a contiguous range of rows.
+    # Sort the rows (relevant items) by their modes, so that each step below changes a contiguous
+    # range of rows.
     if np.any(mode[1:] < mode[:-1]):
         order = np.argsort(mode, kind="stable")
         sorted_rows = _by_count(scheme, m, a[order], b[order], mode[order])
@@ -367,10 +368,10 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0
-    # Compute the probabilities of the numbers above the mode first, then those below the mode, in
-    # the same way with a and b exchanged.
+    # First compute the probabilities of numbers of sampled items larger than the mode, then those
+    # of smaller numbers, in the same way with a and b exchanged.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
-        # ``ends[s]`` is the number of rows with a mode up to s.
+        # ``ends[s]`` is the number of rows (relevant items) whose mode is at most s.
         ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()
         rest, low = y - taken * (m - 1), 0
         for s, end in enumerate(ends):

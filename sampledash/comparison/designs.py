@@ -304,8 +304,9 @@ def _chance_of_subsets(
         if len(gains) == 1 and total <= _SUBSETS >= comb(total, drawn):
             chosen = np.array(list(combinations(np.repeat(values, counts.astype(int)), drawn)))
             return float(np.mean(chosen.mean(axis=1) > TIED))
-        # If all values are multiples of one unit, ties are frequent, and the normal distribution
-        # needs a continuity correction. Means over separately drawn instances are rarely tied.
+        # ``values`` are differences of two systems on an instance. If all are multiples of one
+        # unit, means of 0 (ties) are frequent, and the normal distribution needs a continuity
+        # correction. Means over separately drawn instances are rarely tied.
         if len(gains) == 1 and len(sizes) <= _SIZES and (unit := lattice(sizes[:, None])):
             step = unit[0] / 2 / drawn
         values = values / drawn

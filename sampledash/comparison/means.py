@@ -36,7 +36,7 @@ _ROOM = 1 << 23  # largest number of histogram entries that are cached for later
 # To average a metric over the random orders of tied items, a table of the metric at all ranks is
 # used if the ranks are below this number, and otherwise numerical integration.
 _TABLE = 10_000_000
-_KEPT = 16  # number of results of ``merged`` (values of m) that are cached for each system
+_KEPT = 16  # number of m for which the result of ``merged`` is cached, for each system
 
 
 def step_of(progress: Progress | None, number: int, steps: int) -> Progress:

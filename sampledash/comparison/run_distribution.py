@@ -37,13 +37,13 @@ Law = tuple[Floats, Floats]  # increasing values, and the probability of each va
 # Indices of items, their possible values, and the probability of each value for each item.
 ValueLaws = tuple[Ints, Floats, Floats]
 FEW = 30  # with fewer instances, the normal approximation is not used
-_MOST = 20_000  # largest number of instances whose hits are convolved exactly
+_MOST = 20_000  # largest number of instances for which the number of hits is convolved exactly
 # The distribution of a mean of hits is computed exactly if the mean has fewer values than this.
 _LATTICE = 1 << 20
 _TOGETHER = 64  # distributions up to this length are convolved in pairs, all pairs at once
 _WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a distribution are dropped
-# ``_convolved`` returns None if a sum has more than _SUPPORT distinct values, or more than _JOINED
-# values before equal values are joined.
+# ``_convolved`` computes the distribution of a sum. It returns None if the sum has more than
+# _SUPPORT distinct values, or more than _JOINED values before equal values are joined.
 _SUPPORT = 5_000
 _JOINED = 500_000
 _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
@@ -503,7 +503,7 @@ def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
 
 
 def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:
-    """Return the largest unit of which all ``worths`` are multiples, and the multiples.
+    """Return the largest unit of which all numbers in ``worths`` are multiples, and the multiples.
 
     An entry of ``worths`` is an array of equal numbers, such as the gains of one more hit. Return
     None if the numbers within an entry differ, if only some entries are above 0, or if the ratio of
@@ -571,7 +571,7 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
 
 
 def item_waves(laws: Iterable[ValueLaws], frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
-    """Yield the characteristic functions of items' values, for some items at a time.
+    """Yield the characteristic functions of relevant items' sampled values, some items at a time.
 
     ``laws`` is the result of :meth:`Run.value_laws`. Each yielded tuple holds the indices of some
     items, and the characteristic functions of their values, (items, frequencies).

@@ -278,8 +278,8 @@ def flip_test(group: Group, first: int, second: int) -> float | None:
     if total > _ENUMERATED:
         return None
     sums = np.zeros(1)
-    # The first difference keeps its sign. With the opposite sign, the sums would only be the
-    # negatives of these sums.
+    # The difference on the first instance keeps its sign. With the opposite sign, the sums would
+    # only be the negatives of these sums.
     for size in np.repeat(sizes, counts)[1:]:
         sums = np.concatenate([sums - size, sums + size])
     whole = sums + np.repeat(sizes, counts)[0]

@@ -170,8 +170,9 @@ def spread_if_redrawn(first: Sampled, second: Sampled, single: bool = False) -> 
 def _spread(values: Sampled, off: Floats, variance: Floats, single: bool = False) -> float:
     """Return the variance of a mean over redrawn instances and negatives.
 
-    ``off`` is the expected value of each instance minus the mean, and ``variance`` the variance of
-    its value over the draws of negatives. With ``single``, the mean is over one instance.
+    ``off`` is the expected sampled metric of each instance minus the mean, and ``variance`` the
+    variance of the instance's sampled metric over the draws of negatives. With ``single``, the mean
+    is over one instance.
     """
     shares = values.weights * values.counts
     spread = float((variance + off**2) @ (values.weights * shares)) / float(shares.sum()) ** 2

@@ -141,7 +141,7 @@ def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range
 
 
 def decided(spans: Iterable[Range | None]) -> int:
-    """Return how many of the ranges, each of a difference, exclude 0; None does not count."""
+    """Return how many ranges exclude 0, and so decide the sign; None does not count."""
     return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 
@@ -414,7 +414,7 @@ def bounds_from_table(
 def table_protocol(
     n: int, m: int, scheme: Scheme, instances: float | None
 ) -> tuple[Sampling, float]:
-    """Check n, m and the scheme of a table; return them, and the number of instances.
+    """Check n, m and the scheme of a table; return them as a Sampling, and the number of instances.
 
     The number of instances is infinite if ``instances`` is None.
     """

@@ -212,8 +212,9 @@ class ChiSquareFit:
 
     rows: Floats  # what each component of the mixture predicts: (equations, components)
     observed: Floats  # what the sample shows, to compare with ``rows @ weights``: (equations,)
-    #: Mean metric of each component: (components,). With a shape, the sampled ranks predict a part
-    #: of the metric. This part is subtracted here, and its mean over the instances is ``offset``.
+    #: Mean metric of each component of the mixture: (components,). If a shape is assumed, the
+    #: sampled ranks predict a part of the metric. This part is subtracted here, and its mean over
+    #: the instances is ``offset``.
     values: Floats
     offset: float  # the mean metric of the instances is values @ weights + offset
     extremes: tuple[float, float]  # smallest and largest metric that a rank can have
@@ -253,9 +254,10 @@ class ChiSquareFit:
         weights = nonnegative(rows, np.append(self.aim, pull / reach))
         weights /= weights.sum()
         squared = float(np.sum((self.rows @ weights - self.aim) ** 2)) - self.least
-        # The mean metric of the instances may differ by some x from that of the distribution. This
-        # adds x² / ``scatter`` to the squared distance, and x to the mean metric. Squared distance
-        # / 2 - ``pull`` * mean metric is smallest at x = ``pull`` * ``scatter``.
+        # The mean metric of the instances may differ by some x from that of the rank distribution;
+        # the variance of x is ``scatter``. The difference adds x² / ``scatter`` to the squared
+        # distance, and x to the mean metric. So squared distance / 2 - ``pull`` * mean metric is
+        # smallest at x = ``pull`` * ``scatter``.
         value = self.offset + float(self.values @ weights) + pull * self.scatter
         return value, max(squared, 0.0) + pull**2 * self.scatter
 
@@ -450,12 +452,14 @@ def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
     weights = np.full(len(law), 1 / len(law))
     for _ in range(_STEPS):
         chance = weights @ law
-        # The left side is an upper limit of how far the log-likelihood is below its maximum.
+        # The left side of this inequality is an upper limit of how far the log-likelihood is below
+        # its maximum.
         if size * (float((law @ (share / chance)).max()) - 1) <= _NEARLY:
             break
         aim = nonnegative(root[:, None] * (law / chance).T, 2 * root)
         aim /= aim.sum()
-        # Begin below the full step, which can give an outcome a probability near 0.
+        # Begin with 0.9 of the full Newton step, because the full step can give an observed outcome
+        # (m and sampled rank) a probability near 0.
         length, reached = 0.9, float(share @ np.log(chance))
         while length > _ROUNDING:
             tried = (1 - length) * weights + length * aim
@@ -474,11 +478,11 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 
     Notes
     -----
-    At each mean metric of a sample, the squared distance is the smallest between its best fit and a
-    rank distribution with this mean. At an end of the interval, the derivative of squared distance
-    / 2 by the mean metric is ``pull`` times the weight of the sample, with one number ``pull`` (a
-    Lagrange multiplier) for all samples. So only ``pull`` is searched, and each sample is solved
-    separately.
+    A mean metric of a sample has a squared distance: the smallest squared distance between the best
+    fit and a rank distribution with this mean. At an end of the interval, the derivative of squared
+    distance / 2 by the mean metric is ``pull`` times the weight of the sample, with one number
+    ``pull`` (a Lagrange multiplier) for all samples. So only ``pull`` is searched, and each sample
+    is solved separately.
     """
     goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
     extent = sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits)
@@ -505,7 +509,8 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
             value, distance = at(sign * pull)
             if distance >= goal or sign * value >= farthest - _EXACT * extent:
                 break
-            # The distance grows nearly in proportion to ``pull``: aim a little beyond ``goal``.
+            # The distance from the best fits grows nearly in proportion to ``pull``: aim a little
+            # beyond ``goal``.
             pull *= min(4.0, 1.1 * goal / max(distance, _ROUNDING))
         if distance > goal:
             pull = scipy.optimize.brentq(

@@ -91,7 +91,7 @@ class Columns:
 
     @cached_property
     def first(self) -> dict[int, Floats]:
-        """The ranks with which a linear programme begins, each with its row of means (:meth:`at`).
+        """The true ranks with which a linear programme begins, each with its result of :meth:`at`.
 
         A programme adds the ranks of its solution to this dict. The programme of another system of
         the same table begins with these ranks, too, and is solved faster.
@@ -143,7 +143,7 @@ class Columns:
         smooth from rank first[i] + 1 to rank last[i].
         """
         # If less than half of the candidates are drawn, neighbouring ranks of the grid are so close
-        # that 8 nodes between them are enough, instead of the usual 16.
+        # that 8 quadrature nodes between them are enough, instead of the usual 16.
         size = 8 if all(2 * s.m < s.n for s in self.samplings) else 16
         step = 1 + _BLOCK // (size * sum(s.m + 1 for s in self.samplings))
         sums = []
@@ -281,7 +281,8 @@ class Programme:
         costs[:, entry] = 1.0, -1.0
         solution = self._column_generation(costs)
         if solution is None and np.all(self.nearest()[1] == 0):
-            # :meth:`nearest` may have added columns with which there is a solution: try again.
+            # :meth:`nearest` may have added rank distributions (columns) with which there is a
+            # solution: try again.
             solution = self._column_generation(costs)
         if solution is None:
             return None

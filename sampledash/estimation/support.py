@@ -11,7 +11,7 @@ from sampledash.sampling import Sampling
 from sampledash.schemes import Scheme
 from sampledash.types import Floats, Ints, frozen
 
-EVERY_RANK = 4_000  # largest number of candidates n for which every rank has its own node
+EVERY_RANK = 4_000  # up to this number of candidates n, the probability of every rank is stored
 _FINE = 200  # a non-increasing distribution may step down after each of the first _FINE ranks
 _STEPS = 300  # number of ranks beyond _FINE after which a non-increasing distribution may step down
 _TINY = np.finfo(float).tiny

@@ -7,8 +7,8 @@ the instances estimates the exact metric. The vector minimises
 
 over the true ranks r. Bias and variance are those of the corrected metric of an instance with the
 true rank r, and w is the learned distribution :math:`\pi` of the true rank. The bias-variance
-correction (eq. 25 of Krichene & Rendle) takes :math:`v = \gamma \pi`. The correction MN takes
-:math:`v = 1 / |D|`, where |D| is the number of instances.
+correction (eq. 25 of Krichene & Rendle) takes :math:`v = \gamma \pi` with a chosen number
+:math:`\gamma`. The correction MN takes :math:`v = 1 / |D|`, where |D| is the number of instances.
 
 References
 ----------
@@ -171,7 +171,7 @@ def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], F
     noise = variance @ rows
     seen = noise > _TINY
     scale = 1 / np.sqrt(noise[seen])
-    # Scale the unknown values so that all have the same weight in the variance.
+    # Scale the unknown corrected values so that all have the same weight in the variance.
     some = rows[:, seen] * scale
     matrix = some.T @ ((bias - variance)[:, None] * some)
     matrix.flat[:: len(matrix) + 1] += 1

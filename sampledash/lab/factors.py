@@ -22,8 +22,8 @@ from scipy.linalg import get_lapack_funcs
 from sampledash.lab.models import Factors, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Largest number of array elements in a block of rows. Such a block takes a few MiB of memory and
-#: a few hundredths of a second.
+#: Largest number of array elements in a block of rows (users or items). Such a block takes a few
+#: MiB of memory and a few hundredths of a second.
 BLOCK = 2**19
 #: Standard deviation of the random initial factors.
 INITIAL = 0.1
