@@ -211,8 +211,8 @@ def vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int
     The values have shape (m + 1,), are read-only, and are not yet multiplied by the factor
     ``metric.scale``. They are for the relevant item at ``position`` in its instance (1 is the
     best-ranked relevant item). The number of its candidates, ``sampling.n``, does not include the
-    other relevant items. If the recipe has a prior whose length is not ``sampling.n``, the prior is
-    resized.
+    other relevant items. If the correction ``recipe`` has a prior whose length is not
+    ``sampling.n``, the prior is resized.
     """
     design = sampling.design
     check_metric(metric, sampling.scheme)

@@ -77,7 +77,7 @@ class Grid:
 
     @cached_property
     def marginal(self) -> Floats:
-        """Probability of each sampled rank under the prior: shape (m+1,)."""
+        """Probability of each sampled rank under the prior of the true rank: shape (m+1,)."""
         return self.mean_with(np.ones(len(self.weights)))
 
     def mean_with(self, target: Floats) -> Floats:
@@ -92,7 +92,7 @@ class Grid:
 
     @property
     def seen(self) -> Flags:
-        """Whether each sampled rank can occur under the prior: shape (m+1,)."""
+        """Whether each sampled rank can occur under the prior of the true rank: shape (m+1,)."""
         return self.marginal >= _TINY
 
     @cached_property
@@ -251,9 +251,10 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
 def _by_triangle(at: Nodes, gamma: float) -> Floats:
     """Return the corrected values (eq. 25 of Krichene & Rendle) for a small γ.
 
-    The scaled values x minimise (1-γ) |S x - t / (1-γ)|² + γ |x|². S is the matrix of
-    :attr:`Grid.scaled`. t holds the exact metric at each node, times the square root of the node's
-    prior probability. A triangular factor of S, which has fewer rows, takes the place of S.
+    The scaled values x minimise (1-γ) |S x - t / (1-γ)|² + γ |x|². S is the matrix P(sampled rank |
+    true rank), scaled as in :attr:`Grid.scaled`. t holds the exact metric at each true rank, times
+    the square root of the prior probability of this rank. A triangular factor of S, which has fewer
+    rows, takes the place of S.
     """
     r, rhs = _triangular(at)
     seen, marginal = at.grid.seen, at.grid.marginal[at.grid.seen]

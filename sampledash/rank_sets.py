@@ -183,7 +183,10 @@ class RankSet(ByDigest):
         raise ValueError(f"{what}: {fault}")
 
     def _check_mass(self, where: str, mass: Floats) -> None:
-        """Raise ValueError unless ``mass`` is 0 at the best rank and 1 at the worst rank."""
+        """Raise ValueError unless ``mass`` is 0 at the best rank and 1 at the worst rank.
+
+        ``mass`` is the share of the sampling weight that is above each relevant item.
+        """
         order, position, relevant = self._order
         above, known = self.ranks[order] - position, ~self.beyond[order]
         for end, share, who in ((0 * relevant, 0, "no"), (self.n[order] - relevant, 1, "every")):

@@ -298,8 +298,8 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
         z = pmf(scheme, m - s, less, np.maximum(rest - less, _SMALL))
         joint, both_above = np.empty((len(at), *sizes)), x[:, :high]
         for j, g in enumerate(second.T):
-            # Let x of the s items, and z of the others, be above under the second system, so that
-            # t = x + z. Row z and column x of ``sums`` hold g(t).
+            # Of the t drawn items above under the second system, let x be above under the first
+            # system too, and z not: t = x + z. Row z and column x of ``sums`` hold g(t).
             sums = hankel(g[:high], 0 * g[:high])[:, : both_above.shape[1]]
             given = np.einsum("sx,sx->s", both_above, z[:, :high] @ sums)
             joint[..., j] = (given.reshape(-1, wide) * p[:, :wide]) @ first[:wide]

@@ -251,7 +251,11 @@ def probability_if_redrawn(
 
 
 def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -> float:
-    """Return P(difference of means > 0) by Fourier inversion; redrawn instances are independent."""
+    """Return P(difference of means > 0) by Fourier inversion.
+
+    As redrawn instances are independent, the characteristic function of a mean is a power of the
+    characteristic function of one random instance.
+    """
 
     def transform(frequencies: Floats) -> Complex:
         x, y = (one.run.instance_waves(one.order, frequencies / one.size) for one in both)

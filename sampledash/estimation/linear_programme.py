@@ -31,8 +31,8 @@ from sampledash.types import Floats, Ints, frozen
 
 Shape = Literal["non-increasing"]
 
-# The linear programme has a column for each rank 1..n. All are stored under two conditions: n is at
-# most _EVERY, and the matrix of P(sampled rank | true rank) has at most _ROOM entries.
+# The linear programme has a column for each rank 1..n. All columns are stored under two conditions:
+# n is at most _EVERY, and the matrix of P(sampled rank | true rank) has at most _ROOM entries.
 _EVERY, _ROOM = 1 << 15, 5 << 20
 _SHARED = 1 << 18  # an array with more entries is not cached for use by other linear programmes
 _BLOCK = 1 << 21  # sums over ranks compute this many array entries at a time, to limit the memory

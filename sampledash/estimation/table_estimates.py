@@ -40,7 +40,7 @@ _SHAPE: Shape = "non-increasing"
 #: factor in this argument, is in -_FAR.._FAR. Values beyond these limits would change no printed
 #: digit.
 _FAR = 30.0
-_STEPS = 1e-5 * np.eye(2)  # steps of both parameters, a and log b, in numerical derivatives
+_STEPS = 1e-5 * np.eye(2)  # steps of a and log b, a family's parameters, in derivatives
 
 
 @dataclass(frozen=True)

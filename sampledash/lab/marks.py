@@ -47,8 +47,8 @@ def users_of(pairs: csr_array) -> Ints:
 def remove(relevant: csr_array, *flags: Flags) -> None:
     """Set the flags of all relevant items to False.
 
-    A row of ``flags`` has a flag for each item. The same row of ``relevant`` stores an entry for
-    each relevant item.
+    ``flags`` are arrays that say which items are above, or tied with, another item. A row has a
+    flag for each item. The same row of ``relevant`` stores an entry for each relevant item.
     """
     for some in flags:
         some[users_of(relevant), relevant.indices] = False
