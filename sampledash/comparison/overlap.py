@@ -325,7 +325,8 @@ def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
         where = np.full(len(x) * len(y), row)
         nodes.append([where, np.outer(p, q).ravel(), np.repeat(x, len(y)), np.tile(y, len(x))])
     where, weight, x, y = (np.concatenate(column) for column in zip(*nodes, strict=True))
-    # For each system, the share of the tied items that come above the relevant item.
+    # For each system, the share of the tied items that come above the relevant item after a random
+    # draw of their order.
     x, y = (z / np.maximum(k, 1) for z, k in zip((x, y), tied[where].T, strict=True))
     left, right = (np.array([np.ones_like(z), z, np.zeros_like(z)]) for z in (x, y))
     a, b = (

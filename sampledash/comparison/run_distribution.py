@@ -37,8 +37,10 @@ Law = tuple[Floats, Floats]  # increasing values, and the probability of each va
 # Indices of items, their possible values, and the probability of each value for each item.
 ValueLaws = tuple[Ints, Floats, Floats]
 FEW = 30  # with fewer instances, the normal approximation is not used
-_MOST = 20_000  # largest number of instances for which the number of hits is convolved exactly
-# The distribution of a mean of hits is computed exactly if the mean has fewer values than this.
+# The distribution of the number of hits is a convolution of distributions, one for each instance.
+_MOST = 20_000  # largest number of instances whose hits are convolved exactly
+# If relevant items only hit or miss, the distribution of the mean metric is computed exactly if the
+# mean has fewer values than this.
 _LATTICE = 1 << 20
 _TOGETHER = 64  # distributions up to this length are convolved in pairs, all pairs at once
 _WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a distribution are dropped
@@ -47,8 +49,8 @@ _WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a distribution are d
 _SUPPORT = 5_000
 _JOINED = 500_000
 _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
-# If a sum has too many values for ``_convolved``, its distribution is computed on a grid of this
-# many points.
+# If a sum has too many values for an exact convolution, its distribution is computed on a grid of
+# this many points.
 _CELLS = 1 << 15
 RUNS = 20_000  # number of runs that are simulated if no other method applies
 # Number of draws (one per relevant item and run) that take about half a second. If RUNS runs need

@@ -28,7 +28,7 @@ from sampledash.sampling import moments, pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints, blocks
 
-CHUNK = 1 << 19  # number of array entries (conditional means) in memory at a time
+CHUNK = 1 << 19  # number of entries of conditional means in memory at a time
 _LEAST = np.finfo(float).tiny
 
 

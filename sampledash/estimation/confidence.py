@@ -220,7 +220,7 @@ class ChiSquareFit:
     extremes: tuple[float, float]  # smallest and largest metric that a rank can have
     weights: Floats  # weight of each component in the mixture that fits best: (components,)
     #: Variance of the difference between the mean metric of the instances and the mean metric of
-    #: the fitted distribution, given the sampled ranks; 0 without a shape.
+    #: the fitted distribution, given the sampled ranks. It is 0 if no shape is assumed.
     scatter: float = 0.0
     #: If true, the squared distance of a distribution from the best fit approximates twice the
     #: difference of their log-likelihoods. Otherwise it is a sum of squared differences of shares.

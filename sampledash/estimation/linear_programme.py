@@ -36,7 +36,8 @@ Shape = Literal["non-increasing"]
 _EVERY, _ROOM = 1 << 15, 5 << 20
 _SHARED = 1 << 18  # an array with more entries is not cached for use by other linear programmes
 _BLOCK = 1 << 21  # sums over ranks compute this many array entries at a time, to limit the memory
-_HEAD = 64  # Columns.grid, a grid of true ranks, contains all ranks from 1 to _HEAD
+# The grid of ranks is ``Columns.grid``.
+_HEAD = 64  # the grid of ranks contains all ranks from 1 to _HEAD
 # Largest ratio of two neighbouring ranks r of Columns.grid, and of their distances n + 1 - r from
 # the end of the list.
 _RATIO = 1.03
@@ -48,11 +49,11 @@ _MOST = 300  # a linear programme begins with about this many ranks at most
 # Largest number of ranks that are added to a linear programme at a time, in addition to the local
 # minima of the reduced cost (see ``Columns.price``).
 _MORE = 20
-_FINER = 4  # a linear programme adds ranks of a grid this many times as fine as Columns.grid
+_FINER = 4  # a programme adds ranks of a grid that is this many times as fine as Columns.grid
 _SPLIT = 8  # the search for a minimum divides an interval of ranks into this many parts
 #: Tolerance of the constraints of the dual programme. It limits the error of a computed mean.
 _ENOUGH = 1e-9
-_ROUNDS = 60  # largest number of times that a linear programme is solved, with ever more ranks
+_ROUNDS = 60  # largest number of times that a programme is solved, each time with more ranks
 #: Solvers and their tolerances. A later attempt is made only if the earlier attempts fail.
 _ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
 

@@ -31,8 +31,8 @@ COUNTED = "popularity"  # option: an item's sampling weight is its number of tra
 # Size of the scores of a block of users in bytes; most models compute a block in hundredths of a
 # second.
 _BLOCK = 4 * 2**20
-# Smallest number of users in a block, even if the block then exceeds _BLOCK bytes: products of
-# matrices with fewer rows are inefficient.
+# Smallest number of users in a block, even if their scores then exceed _BLOCK bytes: products of
+# matrices with fewer rows (users) are inefficient.
 _FEWEST = 16
 # Largest size of the scores of a block in bytes; with very many items, a block has fewer than
 # _FEWEST users.
