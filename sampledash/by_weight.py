@@ -233,8 +233,8 @@ def _rung(
     number of items of each weight, (rows, weights).
     """
     p, q = -np.expm1(-weight * time), np.exp(-weight * time)
-    # The number of items whose clocks have rung is so improbable to lie outside low..most that such
-    # numbers are left out. The characteristic function at ``size`` points determines the
+    # It is very improbable that the number of items whose clocks have rung is outside low..most:
+    # such numbers are left out. The characteristic function at ``size`` points determines the
     # probabilities of the others.
     mean, reach = counts @ p, wide * np.sqrt(np.maximum(counts @ (p * q), 0) + 1)
     low = min(max(int(np.min(mean - reach)), 0), m)

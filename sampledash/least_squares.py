@@ -171,8 +171,8 @@ def nodes(
         return Nodes(Grid(sampling, above, prior[prior > 0]), metric, position)
     cut = metric.cut(sampling.n - 1)
     if cut is not None:
-        # Each of the first HEAD ranks is a node of its own. Only beyond these ranks, a node could
-        # stand for ranks on both sides of the cutoff.
+        # In the sums over true ranks, each of the first HEAD ranks is a term (node) of its own.
+        # Only beyond these ranks, a node could stand for ranks on both sides of the cutoff.
         cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
     return Nodes(uniform(sampling, cut, 1 if gamma >= _SMALL else _FINER), metric, position)
 

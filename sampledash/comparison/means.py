@@ -268,7 +268,7 @@ class _Pass:
         #: histogram ``row`` that have exactly m negatives.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
         #: For each histogram, two arrays about the relevant items with at most m_max negatives: the
-        #: sorted numbers of negatives, and the cumulative sums of the items' exact values. One of
+        #: sorted numbers of negatives, and the cumulative sums of the items' exact metrics. One of
         #: these sums is what all items with fewer than m negatives add to the means at m.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):

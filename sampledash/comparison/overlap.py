@@ -167,10 +167,10 @@ def bounds_if_known(
     """Return bounds on P(mean of ``first`` > mean of ``second``) if negatives are shared.
 
     The two bounds are equal if the distribution of the difference of the means can be computed: if
-    instances have one relevant item, or items only hit or miss. Otherwise the difference is taken
-    as normal, and the bounds allow for its skewness; below 30 instances the bounds are 0 and 1.
-    ``items`` and ``there`` are the relevant items of the first and of the second system, in the
-    same order of instances.
+    instances have one relevant item and few possible values, or if items only hit or miss.
+    Otherwise the difference is taken as normal, and the bounds allow for its skewness; below 30
+    instances the bounds are 0 and 1. ``items`` and ``there`` are the relevant items of the first
+    and of the second system, in the same order of instances.
     """
     run, back, few = first.run, np.argsort(first.order), first.size < FEW
     metric, m, protocol, runs = run.metric, run.m, run.protocol, (run, second.run)
@@ -325,8 +325,8 @@ def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
         where = np.full(len(x) * len(y), row)
         nodes.append([where, np.outer(p, q).ravel(), np.repeat(x, len(y)), np.tile(y, len(x))])
     where, weight, x, y = (np.concatenate(column) for column in zip(*nodes, strict=True))
-    # For each system, the share of the tied items that come above the relevant item after a random
-    # draw of their order.
+    # A node stands for an order of the tied items. Let ``x`` and ``y`` be, for the two systems, the
+    # share of the tied items that come above the relevant item.
     x, y = (z / np.maximum(k, 1) for z, k in zip((x, y), tied[where].T, strict=True))
     left, right = (np.array([np.ones_like(z), z, np.zeros_like(z)]) for z in (x, y))
     a, b = (

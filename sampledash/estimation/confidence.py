@@ -510,7 +510,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
             if distance >= goal or sign * value >= farthest - _EXACT * extent:
                 break
             # The distance from the best fits grows nearly in proportion to ``pull``: aim a little
-            # beyond ``goal``.
+            # beyond ``goal``, the distance at the ends of the interval.
             pull *= min(4.0, 1.1 * goal / max(distance, _ROUNDING))
         if distance > goal:
             pull = scipy.optimize.brentq(

@@ -276,7 +276,7 @@ class Programme:
         """Return the smallest and largest mean of a function of the sampled rank, or of the metric.
 
         ``entry`` is the index of the function; -1 stands for the exact metric. Return None if no
-        rank distribution has the means of all functions in low..high.
+        rank distribution gives every function a mean within its limits low..high.
         """
         costs = np.zeros((2, len(self.low) + 1))
         costs[:, entry] = 1.0, -1.0

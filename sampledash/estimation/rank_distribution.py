@@ -54,7 +54,7 @@ DistributionMethod = Literal["mle", "mes", "monotone-mle"]
 SHAPED: DistributionMethod = "monotone-mle"  # default method of the dashboard and the command line
 MOST_RANKS = 10**7  # largest n for which an array with a probability of every rank is returned
 
-_OWN_ITERATIONS = 10  # iterations for one system, starting from that of all systems pooled
+_OWN_ITERATIONS = 10  # iterations for one system, from the distribution of all systems pooled
 _ETA = 0.01  # weight η of the entropy in the objective of "mes" (maximum entropy)
 _DIFFERENCE = 1e-4  # relative change of a sampled rank's count, for a numerical derivative
 _NEWTON = 200  # largest number of Newton steps
