@@ -37,8 +37,8 @@ _SMALL = 1e-6
 _FINER = 4
 _REFINABLE = 1e-10  # for a weight γ below this, iterative refinement may not converge: left out
 _ROUNDS = 4  # number of rounds of iterative refinement
-#: Iterative refinement uses extended precision for probabilities if (number of true ranks
-#: that are summed over) * m² is at most this number.
+#: Iterative refinement uses extended precision for probabilities if (number of true ranks that are
+#: summed over) * m² is at most this number.
 _EXTENDED = 4_000_000
 #: Singular values of the matrix of P(sampled rank | true rank) are not used if they are smaller
 #: than this factor times the largest singular value.

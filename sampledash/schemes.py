@@ -47,10 +47,9 @@ class Design:
     #: fractions; the result has shape (len(array), m + 1).
     sizes: Callable[[int, Floats], Floats] | None = None
     #: If the rank does not determine the distribution of the number of drawn items above: a
-    #: function that returns this distribution, (instances, m + 1). Its first argument
-    #: is an array that a rank set holds under the name ``needs``, its second argument is m. The
-    #: array counts the items above the relevant item by class (items of equal sampling weight) or
-    #: by stratum.
+    #: function that returns this distribution, (instances, m + 1). Its first argument is an array
+    #: that a rank set holds under the name ``needs``, its second argument is m. The array counts
+    #: the items above the relevant item by class (items of equal sampling weight) or by stratum.
     by_class: Callable[[Floats, int], Floats] | None = None
     needs: Literal["classes", "strata", ""] = ""
 

@@ -301,11 +301,10 @@ def _seen(sampling: Sampling, least: float) -> list[Floats]:
     """Return the matrix A of P(sampled rank | true rank) in bases of orthonormal polynomials.
 
     These are discrete Chebyshev polynomials, orthonormal under equal weights of all ranks: one of
-    each degree over the true ranks, and one over the sampled ranks. In
-    these bases, A is diagonal without replacement, and triangular with replacement. Each degree has
-    a singular value. Degrees whose singular value is up to ``least`` times the largest are left
-    out. (With replacement, the limit of the singular value for large n is taken instead, times
-    sqrt(2 j + 1) for degree j.)
+    each degree over the true ranks, and one over the sampled ranks. In these bases, A is diagonal
+    without replacement, and triangular with replacement. Each degree has a singular value. Degrees
+    whose singular value is up to ``least`` times the largest are left out. (With replacement, the
+    limit of the singular value for large n is taken instead, times sqrt(2 j + 1) for degree j.)
 
     The matrix is given in two parts, for even and for odd degrees: diagonals or triangular
     matrices. Even and odd degrees do not mix, because polynomials of even degree are symmetric

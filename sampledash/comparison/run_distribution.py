@@ -142,7 +142,7 @@ class Run:
 
     @property
     def one_each(self) -> bool:
-        """Whether an instance's value depends on one relevant item, and all counts are whole."""
+        """Whether one relevant item determines an instance's metric, and all counts are whole."""
         return self.whole and (self.ranks.max_relevant == 1 or self.metric.first_only)
 
     @property
@@ -196,7 +196,7 @@ class Run:
 
     @cached_property
     def has_lump(self) -> bool:
-        """Whether the sampled values that a relevant item can have leave a wide gap.
+        """Whether the sampled values that a relevant item can have are separated by a wide gap.
 
         The gap must be nearly as wide as the range of the values, because ``chance.by_lumps`` needs
         small values and much larger values.

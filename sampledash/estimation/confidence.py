@@ -128,9 +128,9 @@ class Cells:
 
     starts: Ints  # index of the first outcome (m and sampled rank) of each cell
     share: Floats  # share of the cell among the instances with the cell's m
-    size: Floats  # number of instances with the cell's m, divided by the design effect
+    size: Floats  # effective number (by the design effect) of instances with the cell's m
     outcomes: int  # number of outcomes: the sum of m + 1 over all m
-    instances: float  # number of all instances, divided by the design effect
+    instances: float  # effective number (by the design effect) of all instances
 
     @staticmethod
     def of(observed: Outcomes) -> Cells:

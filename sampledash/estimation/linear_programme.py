@@ -155,7 +155,10 @@ class Columns:
 
     @cached_property
     def _sums_to_grid(self) -> Floats:
-        """For each j in :attr:`grid`, the sum of :meth:`_rows` over the ranks 1..j."""
+        """For each j in :attr:`grid`, the sum over the ranks 1..j of the means at a rank.
+
+        The means at a rank are a row of :meth:`_rows`.
+        """
         return np.cumsum(self._sums(np.concatenate([[0], self.grid[:-1]]), self.grid), axis=0)
 
     def on_grid(self) -> Floats:

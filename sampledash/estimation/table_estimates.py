@@ -102,7 +102,10 @@ class Nodes:
         return np.asarray(self.weights * share / family.below(last))
 
     def expected(self, family: Family, parameters: Floats) -> Floats:
-        """Return the means over a rank distribution of the printed metrics and the exact metric."""
+        """Return the expected printed metrics and exact metric under a rank distribution.
+
+        ``family`` and ``parameters`` (a and log b) determine the distribution.
+        """
         return self.probabilities(family, parameters) @ self.means
 
     def changes(self, family: Family, parameters: Floats) -> Floats:

@@ -113,7 +113,7 @@ def _draw(above: Flags, tied: Flags, numbers: Ints, user: Ints, seed: int) -> No
 
     This is needed if several relevant items have this score. Their ranks have been drawn before,
     and give the number of irrelevant items above each of them: ``numbers[:, 0]``. The flags
-    ``above`` have fewer items. Draw the missing items among those with flags ``tied``, and add them
+    ``above`` mark fewer items. Draw the missing items among those that ``tied`` marks, and add them
     to ``above``. The other items with this score are then below.
     """
     for row in np.flatnonzero(tied.any(axis=1) & (numbers[:, 1] == 0)):
