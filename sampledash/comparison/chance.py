@@ -33,7 +33,7 @@ from sampledash.rank_counts import RankCounts, distinct_over_systems
 from sampledash.rank_sets import RankSet
 from sampledash.types import Complex, Floats, Ints, blocks
 
-# The differences of this constant are those of the mean metrics of two systems in a sampled run.
+# A difference is here that of the mean metrics of two systems in a sampled run.
 _REACH = 8.0  # differences this many standard deviations from their expected value are neglected
 # If the expected difference is this many standard deviations from 0, the order is taken as certain.
 # By Cantelli's inequality, the error is below 0.00025, however skewed the difference is.

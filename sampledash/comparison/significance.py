@@ -292,7 +292,7 @@ def flip_tests(
     """Return the two-sided p-value of the paired randomisation test of each pair.
 
     Swapping two systems in an instance changes the sign of their difference. So a random sign is
-    drawn for each instance, and the values of each system are added with these signs. For every
+    drawn for each instance, and the metrics of each system are added with these signs. For every
     pair, the difference of the two sums is then the sum of the differences after random swaps.
     """
     exact = {pair: flip_test(group, *pair) for pair in combinations(range(len(group.members)), 2)}
