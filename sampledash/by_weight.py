@@ -38,7 +38,7 @@ _SMALL = 500  # largest number of probabilities that are computed with an error 
 # Settings of the integral over log t (module docstring): _FINE for few probabilities, _COARSE for
 # many, with an error of about 1e-6. A setting has three numbers, in standard deviations: the
 # distance of neighbouring nodes; the largest distance of a node from the middle of the integrand;
-# and a limit for the number of rung clocks, whose values farther from the mean are left out.
+# and the largest distance from its mean of the number of items whose clocks have rung by time t.
 _FINE, _COARSE = (0.25, 12.0, 9.0), (1.2, 3.6, 6.5)
 _ROWS = 512  # largest number of instances that are computed together
 _LEAST = 1e-6  # items of weight 0 get this share of the smallest positive weight: they come last
@@ -191,9 +191,10 @@ def _laws(
             at = near[start : start + _ROWS]
             rung = [_rung(x[at], weight, np.exp(node), m, wide) for x in parts]
             for left in range(len(rung)):
-                # The integrand contains R, the total weight of the items whose clocks have not
-                # rung. R is a sum of up to three terms: the weights of such items above, tied and
-                # below. Each step of this loop adds one term.
+                # Each item has a clock that rings after a random time. The integrand contains R,
+                # the total weight of the items whose clocks have not rung. R is a sum of up to
+                # three terms: the weights of such items above, tied and below. Each step of this
+                # loop adds one term.
                 above, *tied, below = (x[int(i == left)] for i, x in enumerate(rung))
                 both = _with_ties(above, tied[0], below) if tied else above * below[:, ::-1]
                 rows[at] += np.exp(node) * both
@@ -232,8 +233,9 @@ def _rung(
     number of items of each weight, (rows, weights).
     """
     p, q = -np.expm1(-weight * time), np.exp(-weight * time)
-    # Numbers of rung clocks outside low..most are so improbable that they are left out. The
-    # characteristic function at ``size`` points determines the probabilities of the others.
+    # It is very improbable that the number of items whose clocks have rung is outside low..most:
+    # such numbers are left out. The characteristic function at ``size`` points determines the
+    # probabilities of the others.
     mean, reach = counts @ p, wide * np.sqrt(np.maximum(counts @ (p * q), 0) + 1)
     low = min(max(int(np.min(mean - reach)), 0), m)
     most = min(int(np.max(mean + reach)), int(np.rint(counts.sum(axis=1)).max()))

@@ -211,8 +211,8 @@ def vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int
     The values have shape (m + 1,), are read-only, and are not yet multiplied by the factor
     ``metric.scale``. They are for the relevant item at ``position`` in its instance (1 is the
     best-ranked relevant item). The number of its candidates, ``sampling.n``, does not include the
-    other relevant items. If the recipe has a prior whose length is not ``sampling.n``, the prior is
-    resized.
+    other relevant items. If the correction ``recipe`` has a prior whose length is not
+    ``sampling.n``, the prior is resized.
     """
     design = sampling.design
     check_metric(metric, sampling.scheme)
@@ -253,7 +253,7 @@ def _rank_estimate(
 def _nodes(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int, gamma: float
 ) -> least_squares.Nodes | None:
-    """Return the true ranks over which the fit sums, with their weights.
+    """Return the true ranks over which the fit of a correction sums, with their weights.
 
     Return None if :mod:`~sampledash.spectral` can do the fit without such a sum. This requires a
     uniform prior, few candidates, and a uniform scheme that draws a fixed number of items.
@@ -375,7 +375,8 @@ def correction(
     ----------
     name
         ``"uncorrected"``; ``"rank-estimate"`` (eq. 20); ``"least-squares"`` or ``"LS"`` (eq. 22);
-        ``"monotone"`` or ``"CLS"`` (section 5.2); ``"bias-variance"`` or ``"BV"`` (eq. 25).
+        ``"monotone"`` or ``"CLS"`` (section 5.2); ``"bias-variance"`` or ``"BV"`` (eq. 25). The
+        numbers are those of Krichene & Rendle.
     gamma
         Bias-variance only: weight of the variance, in 0..1; default 0.1.
     rounding

@@ -2,8 +2,8 @@
 
 For each user, the relevant items are scored first, then the other candidates in chunks. Scoring
 stops when k candidates (k is the cutoff) have a higher score than the best relevant item, or when
-no candidate is left.
-:mod:`sampledash.stopping` explains why metrics stay exact, and how many candidates are scored.
+no candidate is left. :mod:`sampledash.stopping` explains why metrics stay exact, and how many
+candidates are scored.
 """
 
 from collections import Counter

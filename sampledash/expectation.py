@@ -45,7 +45,7 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     above, below = sampling.weights(rank)
     m, cut = sampling.m, metric.cut(sampling.m)
     if metric.linear:
-        return below / (above + below)  # eq. 17: AUC and ATOP are linear in the sampled rank
+        return below / (above + below)  # Krichene & Rendle, eq. 17: linear in the sampled rank
     if cut is None or cut > m:
         if metric.on_lattice:
             return np.full(above.shape, metric.scale(1))

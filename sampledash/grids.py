@@ -47,7 +47,7 @@ def jumps(sampling: Drawing, metric: Metric) -> list[int]:
         return []
     ranks = [last, last + 1]
     # If the items above the relevant item have this share of the sampling weight, the sampled rank
-    # is within the cutoff in about half of the samples.
+    # is at most k, the cutoff in a sample of m negatives, in about half of the samples.
     share = (k - 0.5) / m
     if share < 1:
         grid, spread = rank_grid(n), (share * (1 - share) / m) ** 0.5

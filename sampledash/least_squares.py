@@ -21,8 +21,8 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, item_weights, pmf_longdouble
 from sampledash.types import Flags, Floats, Ints
 
-#: Smallest weight γ of the variance (eq. 25) at which rounding errors of the corrected values are
-#: below 1e-5 of the largest corrected value. Callers replace a smaller γ by 0.
+#: Smallest weight γ of the variance in the bias-variance correction at which rounding errors of the
+#: corrected values are below 1e-5 of the largest corrected value. Callers replace a smaller γ by 0.
 SMALLEST_GAMMA = 1e-16
 
 _ROOM = 1 << 22  # largest number of entries of a matrix of P(sampled rank | true rank) in the cache
@@ -32,13 +32,13 @@ _TINY = np.finfo(float).tiny
 _RARE = 1e-6
 #: For a weight γ of the variance below _SMALL, the matrix A of P(sampled rank | true rank) is
 #: factorised, because AᵀA would lose too many digits. Sums over true ranks then use as many nodes
-#: as a sample _FINER times as large would need.
+#: (representative ranks) as a sample _FINER times as large would need.
 _SMALL = 1e-6
 _FINER = 4
-_REFINABLE = 1e-10  # for γ below this, iterative refinement may not converge and is left out
+_REFINABLE = 1e-10  # for a weight γ below this, iterative refinement may not converge: left out
 _ROUNDS = 4  # number of rounds of iterative refinement
-#: Iterative refinement uses extended precision for probabilities if (number of nodes) * m² is at
-#: most this number.
+#: Iterative refinement uses extended precision for probabilities if (number of true ranks that are
+#: summed over) * m² is at most this number.
 _EXTENDED = 4_000_000
 #: Singular values of the matrix of P(sampled rank | true rank) are not used if they are smaller
 #: than this factor times the largest singular value.
@@ -47,8 +47,8 @@ SINGULAR_CUTOFF = 1e-10
 #: rank. With more sampled ranks, the fit starts with values that fall after few of the ranks, and
 #: adds further ranks while the fit improves.
 _ALL = 400
-#: The fit of non-increasing values adds another step down only if the squared error then decreases
-#: by more than twice this number per unit of the step's height.
+#: The fit of non-increasing corrected values adds a sampled rank after which the values may fall
+#: only if the squared error then decreases by more than twice this number per unit of the fall.
 _FLAT = 1e-13
 
 
@@ -61,9 +61,10 @@ class Grid:
     weights: Floats  # prior probability of the ranks that each node represents
 
     def laws(self) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of A, the matrix P(sampled rank | true rank) with a row per node.
+        """Yield blocks of A, the matrix P(sampled rank | true rank), with a row for each node.
 
-        A block is (slice of the nodes, rows of A for these nodes).
+        The nodes are the true ranks over which the fit sums. A block is (slice of the nodes, rows
+        of A for these nodes).
         """
         whole = self._kept
         return self.sampling.laws(self.above) if whole is None else iter([(slice(None), whole)])
@@ -76,30 +77,31 @@ class Grid:
 
     @cached_property
     def marginal(self) -> Floats:
-        """Probability of each sampled rank under the prior: shape (m+1,)."""
+        """Probability of each sampled rank under the prior of the true rank: shape (m+1,)."""
         return self.mean_with(np.ones(len(self.weights)))
 
     def mean_with(self, target: Floats) -> Floats:
-        """Return Aᵀb for values b = ``target`` at the nodes, weighted by the prior: (m+1,).
+        """Return Aᵀb for values b = ``target`` at the nodes (true ranks), weighted by the prior.
 
         A holds P(sampled rank | true rank), with a row per node. The entry of a sampled rank is a
-        sum over the nodes: prior probability * P(sampled rank | node) * value at the node.
+        sum over the nodes: prior probability * P(sampled rank | node) * value at the node. The
+        shape is (m+1,).
         """
         share = self.weights * target
         return np.asarray(np.sum([share[rows] @ p for rows, p in self.laws()], axis=0))
 
     @property
     def seen(self) -> Flags:
-        """Whether each sampled rank can occur under the prior: shape (m+1,)."""
+        """Whether each sampled rank can occur under the prior of the true rank: shape (m+1,)."""
         return self.marginal >= _TINY
 
     @cached_property
     def gram(self) -> Floats:
         """The matrix AᵀA, weighted by the prior: shape (m+1, m+1).
 
-        A holds P(sampled rank | true rank), with a row per node. Each row is first multiplied by
-        the square root of the node's prior probability. In eq. 23-25 of Krichene & Rendle, A
-        contains this square root.
+        A holds P(sampled rank | true rank), with a row per node (true rank). Each row is first
+        multiplied by the square root of the node's prior probability. In eq. 23-25 of Krichene &
+        Rendle, A contains this square root.
         """
         total = np.zeros((self.sampling.m + 1, self.sampling.m + 1))
         for rows, p in self.laws():
@@ -111,9 +113,9 @@ class Grid:
     def scaled(self) -> tuple[Floats, Floats, Floats]:
         """S (nodes, m+1), SSᵀ and c = P(sampled rank) under the prior.
 
-        A is the matrix P(sampled rank | true rank). For S, each row of A is multiplied by the
-        square root of the node's prior probability, and each column is divided by √c. A column of S
-        is 0 if the sampled rank cannot occur.
+        A is the matrix P(sampled rank | true rank), with a row per node (true rank). For S, each
+        row of A is multiplied by the square root of the node's prior probability, and each column
+        is divided by √c. A column of S is 0 if the sampled rank cannot occur.
         """
         root = np.sqrt(self.weights)
         rows = np.vstack([p for _, p in self.laws()]) * root[:, None]
@@ -169,22 +171,23 @@ def nodes(
         return Nodes(Grid(sampling, above, prior[prior > 0]), metric, position)
     cut = metric.cut(sampling.n - 1)
     if cut is not None:
-        # Each of the first HEAD ranks is a node of its own. Only beyond these ranks, a node could
-        # stand for ranks on both sides of the cutoff.
+        # In the sums over true ranks, each of the first HEAD ranks is a term (node) of its own.
+        # Only beyond these ranks, a node could stand for ranks on both sides of the cutoff.
         cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
     return Nodes(uniform(sampling, cut, 1 if gamma >= _SMALL else _FINER), metric, position)
 
 
 def bias_variance(at: Nodes, gamma: float) -> Floats:
-    """Return the corrected values that minimise the mean of bias² + γ variance (eq. 25): (m+1,).
+    """Return the corrected values that minimise the mean of bias² + γ variance: shape (m+1,).
 
-    The mean is over the prior distribution of the true rank. Each value is scaled by the square
-    root of the probability of its sampled rank. The matrix of the linear system then has
-    eigenvalues in γ..1 (1e-16 <= γ <= 1).
-    With fewer nodes than values, the dual system with one unknown per node is solved. For small γ,
-    a triangular factor of A is used, which loses half as many digits as AᵀA. A is the matrix
-    P(sampled rank | true rank) with a row per node, and S in the comments is the scaled matrix of
-    :attr:`Grid.scaled`.
+    This is eq. 25 of Krichene & Rendle. The mean is over the prior distribution of the true rank.
+    Each value is scaled by the square root of the probability of its sampled rank. The matrix of
+    the linear system then has eigenvalues in γ..1 (1e-16 <= γ <= 1).
+
+    A is the matrix P(sampled rank | true rank) with a row per node (true rank), and S in the
+    comments is A scaled as in :attr:`Grid.scaled`. With fewer nodes than values, the dual system
+    with one unknown per node is solved. For small γ, a triangular factor of A is used, which loses
+    half as many digits as AᵀA.
     """
     if gamma < _SMALL:
         return _by_triangle(at, gamma)
@@ -192,8 +195,9 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
     # SciPy's Cholesky factorisation is not used here, because the threads of SciPy's BLAS would
     # compete with the threads of NumPy's BLAS.
     if gamma < 1 and len(grid.above) <= grid.sampling.m:
-        # S is ``rows``. Solve the dual system with one unknown per node, which has the same
-        # solution because ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹.
+        # S (``rows``) is the scaled matrix P(sampled rank | true rank). Solve the dual system with
+        # one unknown per node (true rank). It has the same solution because ((1-γ) SᵀS + γ)⁻¹Sᵀ =
+        # Sᵀ((1-γ) SSᵀ + γ)⁻¹.
         rows, kernel, marginal = grid.scaled
         seen = marginal >= _TINY
         kernel = (1 - gamma) * kernel + gamma * np.eye(len(kernel))
@@ -201,7 +205,8 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
         return _filled((solution @ rows)[seen] / np.sqrt(marginal[seen]), seen)
     seen, marginal = grid.seen, grid.marginal[grid.seen]
     if gamma == 1:
-        # The solution is the posterior mean of the metric given the sampled rank (eq. 26).
+        # The solution is the posterior mean of the metric given the sampled rank (eq. 26 of
+        # Krichene & Rendle).
         return _filled(grid.mean_with(at.target)[seen] / marginal, seen)
     scale = 1 / np.sqrt(marginal)
     gram = grid.gram[np.ix_(seen, seen)]
@@ -214,11 +219,13 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
 
 
 def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
-    """Return the corrected values of eq. 25 by iterative refinement in extended precision.
+    """Return the bias-variance corrected values by iterative refinement in extended precision.
 
-    Under a concentrated prior, some sampled ranks are so rare that their corrected values are large
+    They solve eq. 25 of Krichene & Rendle. If the prior distribution of the true rank has nearly
+    all probability on few ranks, some sampled ranks are very rare. Their corrected values are large
     and have large rounding errors. Each round of refinement adds about eight correct digits.
-    ``inverse`` is the inverse of the scaled matrix of the normal equations.
+    ``scale`` is 1 / √P(sampled rank). ``inverse`` is the inverse of the matrix of the normal
+    equations, whose rows and columns are multiplied by ``scale``.
     """
     values = np.zeros(len(scale), dtype=np.longdouble)
     grid, s = at.grid, at.grid.sampling
@@ -244,9 +251,10 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
 def _by_triangle(at: Nodes, gamma: float) -> Floats:
     """Return the corrected values (eq. 25 of Krichene & Rendle) for a small γ.
 
-    The scaled values x minimise (1-γ) |S x - t / (1-γ)|² + γ |x|². S is the matrix of
-    :attr:`Grid.scaled`. t holds the exact metric at each node, times the square root of the node's
-    prior probability. A triangular factor of S, which has fewer rows, takes the place of S.
+    The scaled values x minimise (1-γ) |S x - t / (1-γ)|² + γ |x|². S is the matrix P(sampled rank |
+    true rank), scaled as in :attr:`Grid.scaled`. t holds the exact metric at each true rank, times
+    the square root of the prior probability of this rank. A triangular factor of S, which has fewer
+    rows, takes the place of S.
     """
     r, rhs = _triangular(at)
     seen, marginal = at.grid.seen, at.grid.marginal[at.grid.seen]
@@ -271,16 +279,17 @@ def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
 
 
 def require_reachable(grid: Grid) -> None:
-    """Raise ValueError for a prior under which some sampled rank cannot occur."""
+    """Raise ValueError if some sampled rank cannot occur under the prior of the true rank."""
     if not np.all(grid.seen):
         raise ValueError(NO_WEIGHT.format(int(np.argmin(grid.marginal)) + 1))
 
 
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:
-    """Return the corrected values (eq. 22) of smallest norm, and how many singular values are used.
+    """Return the corrected values of smallest norm, and how many singular values are used.
 
-    A is the matrix of P(sampled rank | true rank). Its singular values below SINGULAR_CUTOFF times
-    the largest singular value are not used.
+    The corrected values are the least-squares solution of eq. 22 of Krichene & Rendle. A is the
+    matrix of P(sampled rank | true rank). Its singular values below SINGULAR_CUTOFF times the
+    largest singular value are not used.
     """
     r, rhs = _triangular(at)
     left, values, right = np.linalg.svd(r, full_matrices=False)
@@ -311,8 +320,8 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
         if size <= _ALL:
             break
         if not dense and 4 * seen > size and 3 * np.sum(heights > 0) > len(tried):
-            # x steps down after more than a third of the sampled ranks at which steps are allowed.
-            # Start again, with steps allowed at many more sampled ranks.
+            # The vector x falls after more than a third of the sampled ranks at which it may fall.
+            # Start again, and let it fall after many more sampled ranks.
             number = seen // 2 if 3 * seen > size else seen // 3
             tried, dense = np.r_[_spread(size, number), np.arange(size, len(columns))], True
             continue
@@ -341,8 +350,8 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
     if len(few) < len(rhs):
         gram, target = few @ few.T, few @ rhs
         gram.flat[:: len(gram) + 1] += len(gram) * np.finfo(float).eps
-        # Guess which heights are 0 and correct the guess in each round. This converges fast if few
-        # heights are 0. If it does not converge, the function nnls of scipy solves the problem.
+        # Guess which step heights are 0 and correct the guess in each round. This converges fast if
+        # few of them are 0. If it does not converge, the function nnls of scipy solves the problem.
         free, wrong = np.ones(len(gram), dtype=bool), np.inf
         while True:
             heights = np.zeros(len(gram))
@@ -359,7 +368,10 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
 
 
 def monotone(at: Nodes, nonnegative: bool) -> Floats:
-    """Return the non-increasing corrected values of least bias² (section 5.2): (m+1,)."""
+    """Return the non-increasing corrected values of least mean bias²: shape (m+1,).
+
+    This is the constrained least-squares correction of section 5.2 of Krichene & Rendle.
+    """
     r, rhs = _triangular(at, cumulative=True)
     return non_increasing(r.T, rhs, nonnegative)
 
@@ -367,10 +379,10 @@ def monotone(at: Nodes, nonnegative: bool) -> Floats:
 def _triangular(at: Nodes, *, cumulative: bool = False) -> tuple[Floats, Floats]:
     """Return R and r with RᵀR = AᵀA and Rᵀr = Aᵀb; R has few rows even if A has many.
 
-    A holds P(sampled rank | true rank), and b the exact metric, with a row per node. Each row is
-    first multiplied by the square root of the node's prior probability. If ``cumulative``, each
-    column i of A is then replaced by the sum of the columns 0..i. R is computed by QR, which keeps
-    digits that AᵀA would lose.
+    A holds P(sampled rank | true rank), and b the exact metric, with a row per node (true rank).
+    Each row is first multiplied by the square root of the node's prior probability. If
+    ``cumulative``, each column i of A is then replaced by the sum of the columns 0..i. R is
+    computed by QR, which keeps digits that AᵀA would lose.
     """
     size = at.grid.sampling.m + 1
     blocks: list[Floats] = []

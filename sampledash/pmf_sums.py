@@ -29,7 +29,7 @@ from sampledash.types import Floats, blocks
 #: Three arrays with an entry for each relevant item: the sampling weight of all items above it, the
 #: sampling weight of all items below it, and its weight in a sum over relevant items.
 Weighted = tuple[Floats, Floats, Floats]
-_SIZES = 12  # largest number of interpolation points over N, the number of negatives
+_SIZES = 12  # largest number of interpolation points over 1/N; N is the number of negatives
 #: Without replacement, instances are grouped by the number N of negatives before interpolation. In
 #: a group, log(1 - m/N) differs by at most this.
 _BAND = 0.25
@@ -39,7 +39,9 @@ _END = 64
 
 
 def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]:
-    """Replace many relevant items by few made-up items, with the same weighted sums of :func:`pmf`.
+    """Replace many relevant items by few made-up items, with the same weighted sums.
+
+    These are sums of the distributions of the items' sampled ranks (:func:`pmf`).
 
     Each of the ``parts`` is replaced separately, and keeps its sum. The new items are Chebyshev
     points, and the distribution of each old item can be interpolated between them. Lagrange's
@@ -74,9 +76,10 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         # all of h given items with probability about high^h. Choose h so that this is 1e-18, but
         # at least _END. ``end`` is the share h / N.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # Within the band, the logarithm of a probability changes by at most 4 times ``x``, unless
-        # the probability is negligible. Interpolation over 1/N with k points therefore has an error
-        # of about x^k / k!. ``sizes`` is a k for which this error is negligible.
+        # Within the band (items with similar drawn shares), the logarithm of a probability changes
+        # by at most 4 times ``x``, unless the probability is negligible. Interpolation over 1/N
+        # with k points therefore has an error of about x^k / k!. ``sizes`` is a k for which this
+        # error is negligible.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))

@@ -31,8 +31,9 @@ Weighting = Literal["instances", "relevant-items"]
 
 _KEPT = 1 << 22  # largest number of probabilities that a RankCounts object caches
 _CHUNK = 1 << 20  # largest number of probabilities in a block of distributions
-#: The closed form for tied items multiplies a difference of two cumulative probabilities, and thus
-#: its rounding error, by a factor. If the factor is above this limit, quadrature is used.
+#: The closed form of the distribution of a tied item's sampled rank multiplies a difference of two
+#: cumulative probabilities, and thus its rounding error, by a factor. If the factor is above this
+#: limit, quadrature is used.
 _CANCELS = 1e3
 
 

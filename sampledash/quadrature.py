@@ -81,9 +81,10 @@ def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, 
 
 
 def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Floats, Floats]:
-    """Return nodes, and weights that sum to 1, for a function's mean over the integers first..last.
+    """Return quadrature nodes and weights for a function's mean over the integers first..last.
 
-    ``end_of`` maps the first integer of a panel to the last integer that the panel may contain.
+    The weights sum to 1. The integers are divided into panels, each with its own Gauss rule.
+    ``end_of`` maps the first integer of a panel to the last integer that it may contain.
     """
     ends = [first]
     while ends[-1] <= last:

@@ -15,7 +15,9 @@ from sampledash.types import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class RankCounts:
-    """Relevant items as arrays, with an entry for each item or for ``count`` equal items.
+    """Relevant items as arrays, with an entry for each item, or for ``count`` items.
+
+    The items of an entry are equal in all other arrays.
 
     The item is the ``position``-th best of the ``relevant`` relevant items of its instance. Of the
     instance's ``negatives`` irrelevant items, ``above`` are strictly above the item, and ``tied``
@@ -48,7 +50,7 @@ class RankCounts:
 
     @property
     def columns(self) -> list[NDArray[Any]]:
-        """All arrays except ``count``: equal relevant items have equal values in these arrays."""
+        """All arrays except ``count``: items that are equal in all of them may share an entry."""
         mass = [] if self.mass is None else [self.mass]
         groups = [x.reshape(len(self), -1) for x in (self.classes, self.strata) if x is not None]
         columns = [self.position, self.relevant, self.tied, self.negatives, self.above]
@@ -149,9 +151,10 @@ def all_of(parts: Sequence[RankCounts]) -> RankCounts:
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
     """Return the distinct relevant items of all systems, and where each system's items are in them.
 
-    Items are equal if all arrays but ``count`` and ``relevant`` are equal; their counts are added.
-    ``relevant`` has no meaning in the result, because no distribution of sampled ranks needs it.
-    For each system, an array holds the index of each of its items in the result.
+    Items are joined into one if all their values but ``count`` and ``relevant`` are equal, such as
+    the number of negatives above; their counts are added. ``relevant`` has no meaning in the
+    result, because no distribution of sampled ranks needs it. For each system, an array holds the
+    index of each of its items in the result.
     """
     whole = all_of(parts)
     first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])

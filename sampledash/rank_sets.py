@@ -183,7 +183,10 @@ class RankSet(ByDigest):
         raise ValueError(f"{what}: {fault}")
 
     def _check_mass(self, where: str, mass: Floats) -> None:
-        """Raise ValueError unless ``mass`` is 0 at the best rank and 1 at the worst rank."""
+        """Raise ValueError unless ``mass`` is 0 at the best rank and 1 at the worst rank.
+
+        ``mass`` is the share of the sampling weight that is above each relevant item.
+        """
         order, position, relevant = self._order
         above, known = self.ranks[order] - position, ~self.beyond[order]
         for end, share, who in ((0 * relevant, 0, "no"), (self.n[order] - relevant, 1, "every")):
@@ -363,7 +366,9 @@ class RankSet(ByDigest):
         raise ValueError(f"{hidden}, and {what}: {advice}, or rank more items")
 
     def counted(self, ties: Ties = "expected") -> RankCounts:
-        """Return :class:`RankCounts` in which equal relevant items share one entry with a count.
+        """Return :class:`RankCounts` in which relevant items with equal numbers share one entry.
+
+        The numbers are, for example, those of the negatives above, tied and in all.
 
         ``"expected"`` keeps items tied, ``"optimistic"`` ranks the relevant item before the
         irrelevant items tied with it, ``"pessimistic"`` after them.

@@ -28,8 +28,8 @@ TieRule = Literal["expected", "optimistic", "pessimistic", "mean-rank"]
 #: If the p-value of :func:`chance_if_set` is below this, confidence intervals are made so wide that
 #: they hold for both explanations in READINGS.
 DOUBTFUL = 0.05
-#: The test of whether m correlates with the rank compares only instances of similar n, in groups of
-#: about this many instances.
+#: The test of whether m correlates with the rank compares only instances of similar n. A group of
+#: similar n (stratum) has about this many instances.
 _STRATUM = 50.0
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
 _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
@@ -39,7 +39,7 @@ _NEAR = 1.5
 #: In no stratum is largest n / smallest n above this. The ratio of two m is not limited, because a
 #: larger m can be reduced by dropping negatives.
 _FAR = 4.0
-_FAINT = 1e-9  # a smaller total weight of the instances at a sampled rank is a rounding error
+_FAINT = 1e-9  # a smaller total weight of the instances with a sampled rank is a rounding error
 #: Largest number of possible sampled ranks: the sum of m + 1 over all different m of a rank set.
 MOST_PLACES = 10_000_000
 
@@ -52,7 +52,7 @@ class Outcomes:
     scheme: Scheme
     m: tuple[int, ...]  # the different numbers of sampled negatives, in increasing order
     #: Per m, the number of instances with 0, ..., m sampled negatives above the relevant item:
-    #: shape (m + 1,), or (runs, m + 1) for several simulated runs.
+    #: shape (m + 1,), or (runs, m + 1) for several samples of instances (runs).
     counts: tuple[Floats, ...]
     #: Whether m depended on the drawn negatives, so that the number of instances with each m is
     #: random.
@@ -74,7 +74,7 @@ class Outcomes:
 
     @property
     def total(self) -> Floats:
-        """Number of instances: one number, or one number per run."""
+        """Number of instances: one number, or one number per run (sample of instances)."""
         return np.asarray(sum(c.sum(axis=-1) for c in self.counts))
 
     @property
@@ -321,7 +321,11 @@ class SampledRankSet(ByDigest):
         return self._outcomes(self.counts > 0)
 
     def _outcomes(self, instances: Flags | Ints, most: int | None = None) -> Outcomes:
-        """Return :class:`Outcomes` of ``instances``; drop negatives beyond ``most`` at random."""
+        """Count each sampled rank of ``instances``, at each m.
+
+        If instances have more than ``most`` negatives, return averages over all ways to drop the
+        excess negatives.
+        """
         n, m, weight = self.n[instances], self.m[instances], self.counts[instances]
         above, ties, counts = self.sampled_ranks[instances] - 1, self.ties[instances], []
         of_n = int(n.min()), rounded_mean(n, weight), int(n.max())
@@ -379,9 +383,9 @@ def _split(above: Ints, ties: Ints, m: Ints, weight: Floats) -> tuple[Ints, Ints
         here = m == size
         first, last = above[here], above[here] + ties[here] + 1
         share = weight[here] / (last - first)
-        # ``share`` is the weight of an item at each of its possible numbers of negatives above. Add
-        # it at the first of these numbers, and subtract it after the last. The cumulative sum is
-        # then the total weight at each number.
+        # Ties leave an item several possible numbers of negatives above: ``first`` to ``last`` - 1.
+        # Each number gets the part ``share`` of the item's weight. Add ``share`` at ``first`` and
+        # subtract it at ``last``: the cumulative sum is then the total weight at each number.
         begins, ceases = (np.bincount(x, share, size + 2)[:-1] for x in (first, last))
         at_place = np.cumsum(begins - ceases, dtype=np.float64)
         held = np.flatnonzero(at_place > _FAINT)
@@ -431,12 +435,13 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     as long as none ranks above the item, this number is smaller for large m. If m was set
     beforehand by something that correlates with the rank, it is smaller or larger for large m.
 
-    The test is that of Cochran, Mantel & Haenszel. Its two scores are the number of remaining
-    negatives above the item, and whether this number is 0. Their correlations with the midrank of m
-    among instances of similar n are compared with those for all permutations of m. The scores are
-    averaged over all ways to drop negatives, so that the result is reproducible. The variance is
-    that for a single random way to drop them, which is larger, so that the error rate is not above
-    the stated level. If n determines m (all candidates, or a share of them), the p-value is 1.
+    The test is that of Cochran, Mantel & Haenszel. Its two scores are the share of the remaining
+    negatives that is above the item, and whether this share is 0. Their correlations with the
+    midrank of m among instances of similar n are compared with those for all permutations of m. The
+    scores are averaged over all ways to drop negatives, so that the result is reproducible. The
+    variance is that for a single random way to drop them, which is larger, so that the error rate
+    is not above the stated level. If n determines m (all candidates, or a share of them), the
+    p-value is 1.
 
     If nearly all instances have the same m, the test statistic is not normal. Its tail is therefore
     bounded by Bernstein's inequality with the largest contribution of an instance; if all
@@ -462,11 +467,11 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     def mean(values: Floats) -> Floats:
         return np.asarray(np.bincount(stratum, w * values) / size)
 
-    # Drop negatives of each instance at random until ``fewest`` remain, the smallest m of the
-    # stratum. ``share`` is the expected share of the remaining negatives that is above the relevant
-    # item, and ``square`` is the second moment of this share. ``none`` is the probability that no
-    # remaining negative is above. If fewer than ``fewest`` negatives are below the relevant item,
-    # ``left`` is -inf, so that ``none`` is 0.
+    # A stratum holds instances of similar n. Drop negatives of each instance at random until
+    # ``fewest`` remain, the smallest m in its stratum. ``share`` is the expected share of the
+    # remaining negatives that is above the relevant item, and ``square`` is the second moment of
+    # this share. ``none`` is the probability that no remaining negative is above. If fewer than
+    # ``fewest`` negatives are below the relevant item, ``left`` is -inf, so that ``none`` is 0.
     share = s / m
     square = share / fewest
     square += (1 - 1 / fewest) * share * (s - 1) / np.maximum(m - 1, 1)
@@ -487,8 +492,9 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     vectors = vectors[:, matters]
     direction = vectors @ (vectors.T @ total / values[matters])
     # Bernstein's inequality needs the largest contribution of an instance to the test statistic:
-    # the largest midrank times the most extreme score, both minus their means. A score is most
-    # extreme if none, one, or as many as possible of the remaining negatives are above the item.
+    # the largest midrank of m times the most extreme score, both minus their means. The scores are
+    # the share of the remaining negatives above the relevant item, and whether there are none. They
+    # are most extreme if none, one, or as many as possible of these negatives are above the item.
     scores = [np.minimum(s, fewest) / fewest, 1 / fewest]
     ends = np.stack([*(direction[0] * x for x in scores), np.full(len(s), direction[1])])
     off = np.abs(ends - (direction @ np.stack([a, b]))[stratum]).max(axis=0)
@@ -506,9 +512,9 @@ def _follows(n: Ints, m: Ints) -> bool:
 
 
 def _strata(n: Ints, weight: Floats) -> Ints:
-    """Return the stratum of each instance, given its n.
+    """Return the number of each instance's stratum, a group of instances with similar n.
 
-    Instances of equal n are in one stratum. Similar n share a stratum of about 50 instances.
+    Instances of equal n are in one stratum. A stratum has about 50 instances.
     """
     _, place = np.unique(n, return_inverse=True)
     sizes = np.bincount(place, weight)

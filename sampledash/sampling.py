@@ -125,7 +125,10 @@ class Sampling:
         return pmf_chunks(self.scheme, self.m, *self._weights(above))
 
     def share_above(self, rank: ArrayLike) -> Floats:
-        """Return, for each rank, the probability that a drawn item is above it (eq. 15)."""
+        """Return, for each rank, the probability that a drawn item is above it.
+
+        This is the argument p of the binomial distribution in eq. 15 of Krichene & Rendle.
+        """
         above, below = self.weights(rank)
         return np.asarray(above / (above + below))
 
@@ -337,9 +340,10 @@ def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: 
 
 
 def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
-    """Return probabilities p(s) up to a factor: p is 1 at the mode, and p(s+1)/p(s) = up/down.
+    """Return the probabilities p(s) of s sampled items above an item, up to a common factor.
 
-    ``rising`` is true where s is the mode or a larger number.
+    p is 1 at the mode, and p(s+1)/p(s) = ``up``/``down``. ``rising`` is true where s is the mode or
+    a larger number.
     """
     numerator, denominator = np.where(rising, up, down), np.where(rising, down, up)
     ratio = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
@@ -350,12 +354,13 @@ def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
 
 
 def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
-    """Return :func:`pmf` of many relevant items; ``result.T`` is contiguous.
+    """Return :func:`pmf` for many relevant items; the transpose of the result is contiguous.
 
     To be fast, loop over the number of sampled items above. Each step computes the probability of
     one number for all relevant items.
     """
-    # Sort the rows by their modes, so that each step below changes a contiguous range of rows.
+    # Sort the rows (relevant items) by their modes, so that each step below changes a contiguous
+    # range of rows.
     if np.any(mode[1:] < mode[:-1]):
         order = np.argsort(mode, kind="stable")
         sorted_rows = _by_count(scheme, m, a[order], b[order], mode[order])
@@ -363,10 +368,10 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0
-    # Compute the probabilities of the numbers above the mode first, then those below the mode, in
-    # the same way with a and b exchanged.
+    # First compute the probabilities of numbers of sampled items larger than the mode, then those
+    # of smaller numbers, in the same way with a and b exchanged.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
-        # ``ends[s]`` is the number of rows with a mode up to s.
+        # ``ends[s]`` is the number of rows (relevant items) whose mode is at most s.
         ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()
         rest, low = y - taken * (m - 1), 0
         for s, end in enumerate(ends):

@@ -47,9 +47,9 @@ class Design:
     #: fractions; the result has shape (len(array), m + 1).
     sizes: Callable[[int, Floats], Floats] | None = None
     #: If the rank does not determine the distribution of the number of drawn items above: a
-    #: function that returns this distribution, (instances, m + 1). Its arguments are m and an array
-    #: that a rank set holds under the name ``needs``. The array counts the items above the relevant
-    #: item by class (items of equal sampling weight) or by stratum.
+    #: function that returns this distribution, (instances, m + 1). Its first argument is an array
+    #: that a rank set holds under the name ``needs``, its second argument is m. The array counts
+    #: the items above the relevant item by class (items of equal sampling weight) or by stratum.
     by_class: Callable[[Floats, int], Floats] | None = None
     needs: Literal["classes", "strata", ""] = ""
 
@@ -87,7 +87,10 @@ class Design:
         return np.minimum(m, negatives) if self.distinct else np.full(negatives.shape, m)
 
     def odds(self, odds: float) -> float:
-        """Return ``odds`` if the scheme is ``weighted``, else 1."""
+        """Return the weight of an item above the relevant item, if an item below has weight 1.
+
+        It is ``odds`` if the scheme draws items by weight (``weighted``), otherwise 1.
+        """
         return odds if self.weighted else 1.0
 
 

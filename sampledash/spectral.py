@@ -75,10 +75,12 @@ from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats, frozen
 
 LARGEST = 10_000  # largest n for which this module sums over all ranks
-#: A table of values of polynomials with at most this many entries is cached for the next metric.
+#: A table of values of orthogonal polynomials is cached for the next metric if it has at most this
+#: many entries.
 _ROOM = 1 << 23
 _ROUNDING = 2e-15  # corrected values below this factor times the largest value are rounded to 0
-#: Values of polynomials are rescaled after this many points, because they might overflow.
+#: The recursion for values of orthogonal polynomials rescales them after this many ranks, because
+#: they might overflow.
 _ROWS = 16
 
 
@@ -89,14 +91,14 @@ class Resolution:
     Attributes
     ----------
     degree
-        Largest degree of a component (the metric's part along a polynomial) of which the correction
-        keeps at least half.
+        Largest degree of a component of which the correction keeps at least half. A component is
+        the metric's part along the discrete Chebyshev polynomial of one degree in the true rank.
     width
         Rank of the first zero of the polynomial of this degree: about the finest detail at the top
         of the list that the correction keeps.
     blind
-        Number of top ranks that can all have probability 0 in a distribution of the true rank that
-        agrees with the uniform distribution in all components up to ``degree``.
+        Number of top ranks that can all have probability 0 in a distribution of the true rank which
+        nevertheless gives all polynomials up to ``degree`` the means of the uniform distribution.
     """
 
     degree: int
@@ -107,9 +109,10 @@ class Resolution:
 def eigenvalues(sampling: Sampling) -> Floats:
     """Return, for each component of a metric, the share that the correction with γ = 1 keeps.
 
-    A component is the metric's part along the orthogonal polynomial of one degree. The shares are
-    the eigenvalues of a matrix K, which turns the exact metric, as a function of the true rank,
-    into the expected value of the corrected metric (module docstring).
+    A component is the metric's part along the orthogonal polynomial (discrete Chebyshev) of one
+    degree in the true rank. The shares are the eigenvalues of a matrix K, which turns the exact
+    metric, as a function of the true rank, into the expected value of the corrected metric (module
+    docstring).
 
     Parameters
     ----------
@@ -156,7 +159,8 @@ def _eigenvalues(sampling: Sampling) -> Floats:
 def retained(sampling: Sampling, gamma: float) -> Floats:
     """Return the share of each component of a metric that the bias-variance correction keeps.
 
-    A component is the metric's part along the orthogonal polynomial of one degree.
+    A component is the metric's part along the orthogonal polynomial (discrete Chebyshev) of one
+    degree in the true rank.
 
     Parameters
     ----------
@@ -212,9 +216,11 @@ def first_zero(n: int, degree: int) -> float:
 def rows(size: int, degrees: int, *, summed: bool = False) -> Iterator[tuple[slice, Floats]]:
     """Yield the values of orthonormal polynomials at the points 0..size - 1, in blocks of points.
 
-    A block is (slice of the points, values of shape (points, degrees)). Only the first half of the
-    points is evaluated: the second half mirrors the first, with sign (-1)^degree. If ``summed``,
-    yield cumulative sums of the values over the points; those for degree 0 are invalid.
+    These are discrete Chebyshev polynomials: sums of products over the points are 0 for two
+    different degrees, and 1 for equal degrees. A block is (slice of the points, values of shape
+    (points, degrees)). Only the first half of the points is evaluated: the second half mirrors the
+    first, with sign (-1)^degree. If ``summed``, yield cumulative sums of the values over the
+    points; those for degree 0 are invalid.
     """
     j = np.arange(degrees)
     # ``first`` holds the base-2 logarithms of the values of the polynomials at the first point. The
@@ -258,7 +264,8 @@ def _both_ends(values: Floats) -> tuple[Floats, Floats]:
 def components(metric: Metric, n: int, position: int, degrees: int) -> Floats:
     """Return the scalar product of the exact metric with each orthonormal polynomial: (degrees,).
 
-    Metric and polynomials are functions of the true rank 1..n.
+    Metric and polynomials (discrete Chebyshev) are functions of the true rank 1..n, and the product
+    is a sum over these ranks.
     """
     parts = np.array(_both_ends(metric.of_above(np.arange(n), n - 1, position)))
     parts[:, : n // 2] *= 2
@@ -273,8 +280,9 @@ def components(metric: Metric, n: int, position: int, degrees: int) -> Floats:
 def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
     """Return QR factorisations of the matrices of even and of odd Legendre polynomials on n ranks.
 
-    The matrices have a row for each rank of the first half of the list. The row also stands for the
-    mirror image of this rank, where an even polynomial is equal and an odd one has opposite sign.
+    The factor Q holds orthogonal polynomials, times weights of the ranks. The matrices have a row
+    for each rank of the first half of the list. The row also stands for the mirror image of this
+    rank, where an even polynomial is equal and an odd one has opposite sign.
     """
     at = 1 - 2 * np.arange((n + 1) // 2) / (n - 1)
     weights = np.full(len(at), 2 / n)
@@ -292,11 +300,11 @@ def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
 def _seen(sampling: Sampling, least: float) -> list[Floats]:
     """Return the matrix A of P(sampled rank | true rank) in bases of orthonormal polynomials.
 
-    There is one polynomial of each degree over the true ranks, and one over the sampled ranks. In
-    these bases, A is diagonal without replacement, and triangular with replacement. Each degree has
-    a singular value. Degrees whose singular value is up to ``least`` times the largest are left
-    out. (With replacement, the limit of the singular value for large n is taken instead, times
-    sqrt(2 j + 1) for degree j.)
+    These are discrete Chebyshev polynomials, orthonormal under equal weights of all ranks: one of
+    each degree over the true ranks, and one over the sampled ranks. In these bases, A is diagonal
+    without replacement, and triangular with replacement. Each degree has a singular value. Degrees
+    whose singular value is up to ``least`` times the largest are left out. (With replacement, the
+    limit of the singular value for large n is taken instead, times sqrt(2 j + 1) for degree j.)
 
     The matrix is given in two parts, for even and for odd degrees: diagonals or triangular
     matrices. Even and odd degrees do not mix, because polynomials of even degree are symmetric
@@ -326,7 +334,8 @@ def _targets(
 ) -> list[Floats]:
     """Return the coefficients of the exact metric in orthonormal polynomials of the true rank.
 
-    There is one array for the polynomials of even degree, and one for those of odd degree.
+    They are discrete Chebyshev polynomials, orthonormal if all n ranks have weight 1/n. There is
+    one array for the polynomials of even degree, and one for those of odd degree.
     """
     n, size = sampling.n, sum(part.shape[-1] for part in parts)
     if sampling.design.distinct:
@@ -338,9 +347,10 @@ def _targets(
 
 
 def _over_sample(m: int, even: Floats, odd: Floats) -> Floats:
-    """Return a weighted sum of the orthonormal polynomials of the sampled rank: shape (m + 1,).
+    """Return a weighted sum of the discrete Chebyshev polynomials on the m + 1 sampled ranks.
 
-    Polynomials of even degree have the weights ``even``, those of odd degree the weights ``odd``.
+    These polynomials are orthonormal: all sampled ranks have weight 1. In the sum, polynomials of
+    even degree have the factors ``even``, and those of odd degree the factors ``odd``.
     """
     values, factors = np.empty(m + 1), np.zeros((len(even) + len(odd), 2))
     factors[::2, 0], factors[1::2, 1] = even, odd
@@ -363,7 +373,7 @@ def filtered(
 
     Returns
     -------
-    Corrected values, shape (m + 1,), and the number of polynomials in their sum.
+    Corrected values, shape (m + 1,), and the number of polynomials of which they are the sum.
     """
     parts = _seen(sampling, 1e-17 * gamma or cutoff)
     targets, level = _targets(metric, sampling, position, parts), gamma / (sampling.m + 1)
@@ -407,9 +417,9 @@ def _directions(
 def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Floats, Floats]:
     """Return coefficients of P(sampled rank <= t | true rank), and of the exact metric.
 
-    Both are functions of the true rank, here written as sums of orthonormal polynomials with these
-    coefficients. The probability has one row of coefficients for each t = 1..m + 1. Polynomials of
-    negligible singular value (:func:`_seen`) are left out.
+    Both are functions of the true rank, here written as sums of orthonormal polynomials (discrete
+    Chebyshev) with these coefficients. The probability has one row of coefficients for each t =
+    1..m + 1. Polynomials of negligible singular value (:func:`_seen`) are left out.
     """
     parts = _seen(sampling, 1e-17)
     entries = (sampling.m + 1) * sum(part.shape[-1] for part in parts)
@@ -423,7 +433,8 @@ def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Float
 def _steps(sampling: Sampling) -> Floats:
     """Write P(sampled rank <= t | true rank) as a sum of orthonormal polynomials of the true rank.
 
-    Return the coefficients: a row for each t = 1..m + 1, and a column for each polynomial.
+    They are discrete Chebyshev polynomials. Return the coefficients: a row for each t = 1..m + 1,
+    and a column for each polynomial.
     """
     m, parts = sampling.m, _seen(sampling, 1e-17)
     size = sum(part.shape[-1] for part in parts)
@@ -438,7 +449,7 @@ def _steps(sampling: Sampling) -> Floats:
     if parts[0].ndim == 1:
         every *= np.ravel(np.column_stack([parts[0], np.resize(parts[1], len(parts[0]))]))[:size]
         return every
-    # Do not reuse ``every``: if n is smaller than m, ``seen`` has fewer columns.
+    # ``every`` cannot be overwritten: if n is smaller than m, the result has fewer columns.
     seen = np.empty((m + 1, sum(map(len, parts))))
     for i, part in enumerate(parts):
         seen[:, i::2] = every[:, i::2] @ part.T

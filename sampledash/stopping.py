@@ -170,7 +170,11 @@ def stopping_cost(
 def _moments(
     metric: Metric, above: Ints, negatives: Ints, relevant: Ints, tolerance: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return mean, variance and minimum of the number of scored negatives over scoring orders."""
+    """Return mean, variance and minimum of the number of negatives that are scored.
+
+    They are over all orders of scoring, with an entry for each instance. ``above`` is the number of
+    negatives above the best relevant item of the instance.
+    """
     allowed = _tolerance(metric, tolerance)
     # Only the cutoff of the metric TOPK depends on the number of negatives.
     lists = negatives if metric.share is not None else np.full(len(above), negatives.max(initial=1))

@@ -101,10 +101,11 @@ def _binomial(n: int, p: Floats) -> Floats:
 
 
 def _hypergeometric(m: int, drawn: Floats, high: Floats, negatives: Floats) -> Floats:
-    """Return P(s of the drawn items are above the relevant item) for s in 0..m.
+    """Return P(s of the ``drawn`` items are above the relevant item) for s in 0..m.
 
-    If the relevant item is tied, several numbers of negatives may be above it: ``high`` holds them,
-    shape (instances, numbers). The result has shape (instances, numbers, m + 1).
+    The items are drawn from the ``negatives`` of one stratum, without replacement. If the relevant
+    item is tied, several numbers of negatives may be above it: ``high`` holds them, shape
+    (instances, numbers). The result has shape (instances, numbers, m + 1).
     """
     drawn, negatives, high = drawn[:, None, None], negatives[:, None, None], high[..., None]
     others = negatives - high

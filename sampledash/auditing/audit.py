@@ -315,8 +315,9 @@ def audit(
     excluded.data = np.minimum(excluded.data, 1)
     number = np.searchsorted(first, row)
     draws = Draws(len(first), number[fair], lists.item[fair], csr_array(excluded[first]))
-    # Count the pairs of draws in one list that are the same item. If there are fewer pairs than
-    # expected for draws with replacement, items were drawn without replacement.
+    # Count the pairs of draws in a list that are the same item. Compare their number with its
+    # expectation for draws with replacement: fewer pairs show that items were drawn without
+    # replacement.
     quick = fit(draws, popularity, once=False)
     weight, m = np.maximum(draws.totals(quick.weights), 1e-300), draws.lengths
     chance = m * (m - 1) / 2 @ (draws.totals(quick.weights**2) / weight**2)

@@ -145,10 +145,10 @@ def _distinct(draws: Draws, moments: Floats, log: Floats, times: Floats) -> _Ste
         q = rates * (1 - rung) / rung
         return hazard, rung, q, q * (1 - rates - q)
 
-    # For each list, find the time t at which t^power times the integrand (module docstring) is
-    # largest. Power 0 would give the mode over t. It is t = 0 for a list without draws, and log 0
-    # is infinite, so the power 0.001 is used instead. Power 1 gives the mode over log t, around
-    # which the integral is computed below.
+    # Find the maximum over t of t^power times the integrand of the module docstring. Power 0 would
+    # give the mode over t. This mode is 0 for a list without draws, and log 0 is infinite: use the
+    # power 0.001 instead. Power 1 gives the mode over log t, around which the integral is computed
+    # below.
     for power in (1e-3, 1):
         likely = times
         for _ in range(_STEPS):

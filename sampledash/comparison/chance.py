@@ -33,28 +33,30 @@ from sampledash.rank_counts import RankCounts, distinct_over_systems
 from sampledash.rank_sets import RankSet
 from sampledash.types import Complex, Floats, Ints, blocks
 
+# A difference is here that of the mean metrics of two systems in a sampled run.
 _REACH = 8.0  # differences this many standard deviations from their expected value are neglected
 # If the expected difference is this many standard deviations from 0, the order is taken as certain.
 # By Cantelli's inequality, the error is below 0.00025, however skewed the difference is.
 SURE = 64.0
-# The Fourier series for P(X > Y) is extended from one of these numbers of frequencies to the next,
-# until the characteristic functions are negligible.
+# P(mean of one system > mean of another) is computed by a Fourier series. It is extended from one
+# of these numbers of frequencies to the next, until the characteristic functions are negligible.
 _STAGES = (0, 512, 2048, 8192)
 # More than _ALWAYS frequencies are used only if the number of frequencies times the number of
 # distributions whose characteristic functions are needed is at most _ROOM.
 _ALWAYS = 2048
 _ROOM = 1 << 25
-# Largest length of the discrete Fourier transform in ``by_lumps``. If a longer transform is needed,
-# ``by_lumps`` returns None.
+# ``by_lumps`` counts the occurrences of a large value by a discrete Fourier transform of at most
+# this length. If a longer transform is needed, it returns None.
 _TURNS = 128
-_ROUNDED = 1e-6  # ``by_lumps`` takes a standard deviation times a frequency as 0 below this
+_ROUNDED = 1e-6  # ``by_lumps`` treats a sum as constant if (deviation * frequency) is below this
 _FAINT = 1e-6  # a product of two characteristic functions with a smaller modulus is negligible
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
 # Pairs of systems are computed together, at the same frequencies, if the standard deviations of
 # their differences are within this factor of the largest of them.
 _ALIKE = 8.0
-# The normal distribution is used if no term of a mean can change the difference by more than this
-# many standard deviations; the error of the chance is then at most about 0.005.
+# A mean metric is a sum of terms, one for each instance or for each drawn negative. The normal
+# distribution is used if no term can change the difference of two means by more than this many
+# standard deviations; the error of the chance is then at most about 0.005.
 _ROUGH = 0.08
 
 
@@ -88,8 +90,8 @@ def probability_of_order(
 
     * One relevant item per instance, or a metric of the best item only. If the mean takes few
       values, its distribution is computed exactly. If not, it is taken as normal if its skewness is
-      negligible. Otherwise the characteristic function is inverted, and occurrences of a rare value
-      much larger than all others are counted separately.
+      negligible. Otherwise the characteristic function is inverted. If the sampled metric of an
+      instance has a rare value much larger than all others, its occurrences are counted separately.
     * Several relevant items. 20,000 runs are simulated (fewer if a run takes long) below 30
       instances, or up to 200 relevant items. Up to 2,000 relevant items, they are simulated if one
       item can change the mean by more than 0.4 standard deviations. Otherwise the mean is taken as
@@ -157,8 +159,9 @@ def _chances_of_sums(
 ) -> Floats:
     """Return, for each pair of runs, the probability that the first run has the larger mean.
 
-    ``first`` and ``second`` hold the indices of the pairs' runs. A normal distribution is used if
-    it is accurate enough; otherwise the characteristic function of the difference is inverted.
+    ``first`` and ``second`` hold, for each pair, the indices of its two runs in ``runs``. A normal
+    distribution is used if it is accurate enough; otherwise the characteristic function of the
+    difference is inverted.
     """
     difference = means[first] - means[second]
     deviation = np.hypot(deviations[first], deviations[second])
@@ -186,12 +189,11 @@ def _chances_above(
 ) -> Floats:
     """Return P(mean of the first run > mean of the second run + shift) for each pair of runs.
 
-    ``first`` and ``second`` hold the indices of the pairs' runs. The mean of a run must be a sum of
-    independent contributions of instances, and counts of instances must be whole numbers.
-    ``difference`` is the expected difference of the means minus
-    ``shift``, and ``deviation`` is the standard deviation of the difference, above 0. If both means
-    have the same evenly spaced values, ``shift`` is half the distance of neighbouring values;
-    otherwise it is 0.
+    ``first`` and ``second`` hold, for each pair, the indices of its two runs in ``runs``. The mean
+    of a run must be a sum of independent contributions of instances, and counts of instances must
+    be whole numbers. ``difference`` is the expected difference of the means minus ``shift``, and
+    ``deviation`` is the standard deviation of the difference, above 0. If both means have the same
+    evenly spaced values, ``shift`` is half the distance of neighbouring values; otherwise it is 0.
     """
     chances = np.where(difference > 0, 1.0, 0.0)
     left = np.flatnonzero(np.abs(difference) < SURE * deviation)
@@ -217,8 +219,8 @@ def _chances_above(
 def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
     """Return P(mean of ``first`` > mean of ``second`` + shift), or None.
 
-    The result is None if :func:`by_lumps` does not apply, for example because no rare value is much
-    larger than all others.
+    The result is None if :func:`by_lumps` does not apply, for example because no rare value of an
+    instance's sampled metric is much larger than all other values.
     """
     if not (first.is_sum and second.is_sum and first.has_lump):
         return None
@@ -241,11 +243,13 @@ def _transform(runs: Sequence[Run]) -> Callable[[Floats], Complex]:
 
     Its argument holds evenly spaced frequencies, and its result has shape (runs, frequencies).
     """
-    # For each group of relevant items of equal weight: the weight, the runs that have such items,
-    # how often each run has each item, and the distributions of the items' sampled values.
+    # For each group of relevant items with the same weight in the mean: the weight, the runs that
+    # have such items, how often each run has each item, and the distributions of the items' sampled
+    # values.
     groups = list[tuple[float, list[int], Ints, list[tuple[Ints, Floats, Floats]]]]()
     # Relevant items with equal weights and equal numbers of negatives (above, tied and in all) have
-    # the same distribution, if their runs have the same fitted correction. Compute it only once.
+    # the same distribution of the sampled value, if their runs have the same fitted correction.
+    # Compute it only once.
     sums: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
     for i, run in enumerate(runs):
         if not run.is_sum:
@@ -320,11 +324,12 @@ def by_lumps(
     transform: Callable[[Complex, Complex, Complex], Complex],
     shift: float,
 ) -> float | None:
-    """Return P(first sum - second sum > shift) if a rare value is much larger than all others.
+    """Return P(first sum - second sum > shift) if a term's rare value is much larger than others.
 
-    Return None if there is no such rare value. The sum that contains the large value more often is
-    larger. If both sums contain it equally often, the small values decide which sum is larger. The
-    chance is then computed by a separate Fourier series, because it needs higher frequencies.
+    Both sums have random terms. Return None if no term has such a rare value. The sum that contains
+    the large value more often is larger. If both sums contain it equally often, the small values
+    decide which sum is larger. The chance is then computed by a separate Fourier series, because it
+    needs higher frequencies.
 
     Parameters
     ----------
@@ -418,8 +423,8 @@ def inverted(
 ) -> Floats:
     """Return P(first sum > second sum + shift) for each pair of random sums, by Fourier inversion.
 
-    ``first`` and ``second`` hold the indices of the pairs' sums. ``transform`` returns the
-    characteristic functions of the sums, (sums, frequencies). ``laws`` is the number of
+    ``first`` and ``second`` hold, for each pair, the indices of its two sums. ``transform`` returns
+    the characteristic functions of the sums, (sums, frequencies). ``laws`` is the number of
     distributions that ``transform`` evaluates: with more distributions, fewer frequencies are used.
     ``deviation`` is the largest standard deviation of the pairs' differences. It determines the
     spacing of the frequencies, so all pairs need similar standard deviations.
@@ -454,9 +459,8 @@ def _square_wave(
     """Return P(S > T + shift) for pairs of random sums, by the Fourier series of a square wave.
 
     Row i of ``phi`` is the characteristic function of sum i. For each pair, ``first`` holds the row
-    of S, and ``second`` the row of T.
-    The series is in the module docstring. With ``tapered``, its terms at high frequencies are
-    reduced.
+    of S, and ``second`` the row of T. The series is in the module docstring. With ``tapered``, its
+    terms at high frequencies are reduced.
     """
     k = np.arange(phi.shape[1])
     step, hump = (2 / np.pi) / (2 * k + 1.0), np.zeros(len(k))

@@ -179,8 +179,9 @@ def _clearest(
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
-    # ``low`` is now nearly the largest share that a pair (gap of A, gap of B) reaches. Of the pairs
-    # that reach it, take one whose gap of A has the smallest difference of sampled metrics.
+    # A gap is a pair of an instance of A and an instance of B. ``low`` is now nearly the largest
+    # share that a gap of A and a gap of B can reach together. Of the gaps of A that reach it, take
+    # the one with the smallest difference of sampled metrics.
     low *= 1 - 1e-3
     able = np.flatnonzero(reaches(low))
     i = int(able[np.argmin(ahead.sampled[able])])
@@ -204,8 +205,8 @@ def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
     """
     v = _VISIBLE
     ahead, behind = ahead[ahead.exact > v], behind[behind.sampled > v]
-    # Prefer gaps for which the two bounds of the fraction q / p (see the docstring) are far apart,
-    # because simpler fractions lie between bounds that are far apart.
+    # Prefer gaps (pairs of instances) for which the two bounds of the fraction q / p in the
+    # docstring are far apart, because simpler fractions lie between bounds that are far apart.
     ahead = ahead[np.argsort((ahead.sampled + v) / (ahead.exact - v))[:_PAIRED]]
     behind = behind[np.argsort((behind.exact + v) / (behind.sampled - v))[:_PAIRED]]
     i, j = (x.ravel() for x in np.mgrid[: len(ahead.exact), : len(behind.exact)])

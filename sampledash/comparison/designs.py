@@ -60,7 +60,7 @@ from sampledash.types import Complex, Floats, Progress
 
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
 FULL, STOPPED = "full ranking of fewer instances", "stop when decided"
-# ``_surplus_chance`` sums over the number of drawn instances whose difference is not 0. It leaves
+# ``_surplus_chance`` sums over the number of drawn instances on which two systems differ. It leaves
 # out numbers with a smaller probability than this.
 _NOTHING = 1e-13
 _SUBSETS = 20_000  # all possible samples of instances are enumerated if there are at most this many
@@ -70,8 +70,8 @@ _MOST = 2_500
 # If the differences of two systems on single instances have at most this many distinct absolute
 # values, a unit of which all differences are multiples is looked for.
 _SIZES = 30
-# ``_waves_of_subset`` adds power sums times factors. A power sum is left out if its factor times
-# the number of instances is at most this.
+# ``_waves_of_subset`` adds the power sums p_k of the module docstring, each times a factor. A power
+# sum is left out if its factor times the number of instances is at most this.
 _WEIGHTLESS = 1e-17
 # Number of frequencies in a block. For values x and frequencies f, exp(i x f) is computed as the
 # product of a factor for the block of f and a factor for the position of f in its block.
@@ -164,7 +164,7 @@ def designs(
     errors, orders = [], []
 
     def tell(design: str, chances: list[float], *numbers: Floats) -> None:
-        """Add the results of a design to both tables.
+        """Add the results of a design (way of evaluation) to both tables.
 
         ``chances`` has an entry per pair. ``numbers`` are instances, scores, bias and standard
         error, each with an entry per system.
@@ -222,9 +222,9 @@ class _Sample:
     """Exact metrics of all instances; a group of systems has the same instances, in the same order.
 
     The attributes are maps from the number of a system: ``group`` is the number of its group,
-    ``values`` the exact metrics of its instances, ``counts`` the numbers of equal instances,
-    ``weights`` the weights of the instances (their mean is 1), and ``off`` the differences of
-    ``values`` from the mean, times ``weights``. ``mean`` is an array of the systems' means.
+    ``values`` the exact metrics of its instances, ``counts`` how many instances have each of these
+    values, ``weights`` the weights of the instances (their mean is 1), and ``off`` the differences
+    of ``values`` from the mean, times ``weights``. ``mean`` is an array of the systems' means.
     """
 
     def __init__(self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol) -> None:
@@ -304,8 +304,9 @@ def _chance_of_subsets(
         if len(gains) == 1 and total <= _SUBSETS >= comb(total, drawn):
             chosen = np.array(list(combinations(np.repeat(values, counts.astype(int)), drawn)))
             return float(np.mean(chosen.mean(axis=1) > TIED))
-        # If all values are multiples of one unit, ties are frequent, and the normal distribution
-        # needs a continuity correction. Means over separately drawn instances are rarely tied.
+        # ``values`` are differences of two systems on an instance. If all are multiples of one
+        # unit, means of 0 (ties) are frequent, and the normal distribution needs a continuity
+        # correction. Means over separately drawn instances are rarely tied.
         if len(gains) == 1 and len(sizes) <= _SIZES and (unit := lattice(sizes[:, None])):
             step = unit[0] / 2 / drawn
         values = values / drawn
@@ -334,14 +335,17 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
     """
 
     def weights(n: int) -> Floats:
-        """Return the non-negligible factors of the power sums in step n of the recursion."""
+        """Return the factors of the power sums p_1, p_2, ... in the recursion for φ_n.
+
+        The recursion is in the module docstring. Negligible factors are left out.
+        """
         places = np.arange(1, n + 1)
         factors = np.cumprod(np.r_[1.0, n - places[:-1]] / (total - n + places))
         return factors[factors * total > _WEIGHTLESS]
 
     total = float(counts.sum())
-    # Compute exp(i value frequency) as the product of a factor for the block of the frequency and a
-    # factor for its position in the block.
+    # Divide the frequencies into blocks. Compute exp(i value frequency) as the product of a factor
+    # for the block of the frequency and a factor for its position in the block.
     first = np.exp(1j * np.multiply.outer(frequencies[::_STEPS], values))
     step = np.exp(1j * np.multiply.outer(values, frequencies[:_STEPS] - frequencies[0]))
     starts, steps, sums = -counts, np.ones(1), []

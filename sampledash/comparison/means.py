@@ -29,14 +29,14 @@ from sampledash.sampling import check_metric
 from sampledash.schemes import SCHEMES, Scheme
 from sampledash.types import Floats, Ints, Progress
 
-# Smaller entries of a histogram are set to 0: computing with subnormal numbers would be a hundred
-# times slower.
+# Histograms count relevant items by their sampled negatives above. Smaller entries than this are
+# set to 0: computing with subnormal numbers would be a hundred times slower.
 _TINY = 1e-290
 _ROOM = 1 << 23  # largest number of histogram entries that are cached for later calls
 # To average a metric over the random orders of tied items, a table of the metric at all ranks is
 # used if the ranks are below this number, and otherwise numerical integration.
 _TABLE = 10_000_000
-_KEPT = 16  # number of results of ``merged`` (values of m) that are cached for each system
+_KEPT = 16  # number of m for which the result of ``merged`` is cached, for each system
 
 
 def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
@@ -215,8 +215,9 @@ class MeansOverM:
             protocol.check(ranks, m_max)
         atoms = [merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
         sizes = np.unique(np.concatenate([np.flatnonzero(np.bincount(x.relevant)) for x in atoms]))
-        # Metrics share histograms, and a :class:`_Pass`, if they rank a relevant item among the
-        # same items and have the same factor ``metric.scales`` for each number of relevant items.
+        # Metrics share histograms of the number of sampled negatives above (in a :class:`_Pass`),
+        # if they rank a relevant item among the same items and have the same factor
+        # ``metric.scales`` for each number of relevant items.
         groups: dict[tuple[object, ...], list[int]] = {}
         for i, metric in enumerate(metrics):
             key = metric.of_others, *metric.scales(sizes).tolist()
@@ -267,7 +268,7 @@ class _Pass:
         #: histogram ``row`` that have exactly m negatives.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
         #: For each histogram, two arrays about the relevant items with at most m_max negatives: the
-        #: sorted numbers of negatives, and the cumulative sums of the items' exact values. One of
+        #: sorted numbers of negatives, and the cumulative sums of the items' exact metrics. One of
         #: these sums is what all items with fewer than m negatives add to the means at m.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
@@ -371,7 +372,10 @@ class _Pass:
         return result
 
     def _thin(self, thinned: Floats, m: int) -> None:
-        """Change histograms for m + 1 sampled negatives into histograms for m, in place."""
+        """Change histograms of the number of sampled negatives above from m + 1 to m negatives.
+
+        The array is changed in place.
+        """
         share = self.counts[: m + 1] / (m + 1)
         dropped = thinned[:, 1 : m + 2] * share
         rest = thinned[:, : m + 1]
@@ -386,7 +390,8 @@ class _Pass:
     def _values(self, thinned: Floats, m: int) -> Floats:
         """Return what the relevant items of each histogram add to each expected mean.
 
-        The result has the shape (histograms, metrics).
+        A histogram (row of ``thinned``) counts relevant items by their number of sampled negatives
+        above. The result has the shape (histograms, metrics).
         """
         values = np.zeros((len(self.lanes), len(self.metrics)))
         if self.protocol.correction.by_rank:

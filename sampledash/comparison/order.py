@@ -69,7 +69,7 @@ class Orders:
     means: Floats  # expected sampled means, shape (M, systems, metrics)
 
     def at(self, m: int) -> Floats | None:
-        """Return the expected means at m, shape (systems, metrics), or None if m is missing."""
+        """Return the expected means at m, shape (systems, metrics), or None if not evaluated."""
         i = int(np.searchsorted(self.m_values, m))
         return self.means[i] if i < len(self.m_values) and self.m_values[i] == m else None
 

@@ -42,18 +42,19 @@ from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Complex, Floats, Ints
 
-_NOTHING = 1e-14  # smaller probabilities of numbers of drawn items above are left out
-# The values for 0, 1, ... drawn items above are a linear function of this number if their steps
-# differ by at most this.
+_NOTHING = 1e-14  # numbers of drawn items above a relevant item are left out if less probable
+# A function of the number of drawn items above a relevant item is treated as linear if its steps
+# from 0 to 1, 1 to 2, ... such items differ by at most this.
 STRAIGHT = 1e-14
 _NODES = 8  # smallest number of nodes of the Gauss rule for the mean over random orders of ties
-_SKEWNESS = 2.0  # assumed largest skewness of the difference of two systems on an instance
+_SKEWNESS = 2.0  # assumed largest skewness of the metric difference of two systems on an instance
 # From 30 instances on, the difference of two mean metrics is taken as normal if the difference on
 # an instance can have more values than this.
 _MANY = 1_000
-# The normal distribution ignores that means can be tied. Bounds on P(X > Y) are therefore widened
-# by about half of P(X = Y): this number (half the normal density at 0) times the largest effect of
-# one sampled value on a mean, in standard deviations of the difference.
+# The normal distribution ignores that the means X and Y of two systems can be equal. Bounds on
+# P(X > Y) are therefore widened by about half of P(X = Y): this number (half the normal density at
+# 0) times the largest effect of one sampled value on a mean, in standard deviations of the
+# difference.
 WIDER = 0.2
 MISFIT = (
     "the overlap of systems {!r} and {!r} does not fit their ranks: make it by sampledash.overlaps "
@@ -112,7 +113,10 @@ class Overlap:
     def of(
         self, system: str, labels: NDArray[Any], left: RankCounts, right: RankCounts, ties: Ties
     ) -> Ints:
-        """Return the array ``cells`` for given relevant items: (items, 3, 3).
+        """Return numbers of irrelevant items above, tied and below: (items, 3, 3).
+
+        These are the rows of the attribute ``cells`` for given relevant items. The second axis is
+        about the first system, the third axis about the second system.
 
         ``left`` are relevant items in the ranking of ``system``, ``right`` those of the same
         instances in the ranking of the other system, and ``labels`` the labels of the instances.
@@ -135,13 +139,13 @@ class Overlap:
 def cells_of(
     systems: tuple[str, str], inner: Ints, first: Ints, second: Ints, negatives: Ints
 ) -> Ints:
-    """Return the array ``cells`` of an :class:`Overlap`: (rows, 3, 3).
+    """Return numbers of irrelevant items above, tied and below under two systems: (rows, 3, 3).
 
-    The arguments are numbers of irrelevant items. ``inner``, (rows, 2, 2), counts those that are
-    above or tied (second axis) under the first system, and above or tied (third axis) under the
-    second system. ``first`` and ``second``, (rows, 2), count the items above and the items tied
-    under one system. ``negatives`` counts all irrelevant items. Raise ValueError if these numbers
-    contradict each other.
+    This is the array ``cells`` of an :class:`Overlap`. The arguments are numbers of irrelevant
+    items. ``inner``, (rows, 2, 2), counts those that are above or tied (second axis) under the
+    first system, and above or tied (third axis) under the second system. ``first`` and ``second``,
+    (rows, 2), count the items above and the items tied under one system. ``negatives`` counts all
+    irrelevant items. Raise ValueError if these numbers contradict each other.
     """
     cells = np.zeros((len(inner), 3, 3), dtype=np.int64)
     cells[:, :2, :2] = inner
@@ -163,10 +167,10 @@ def bounds_if_known(
     """Return bounds on P(mean of ``first`` > mean of ``second``) if negatives are shared.
 
     The two bounds are equal if the distribution of the difference of the means can be computed: if
-    instances have one relevant item, or items only hit or miss. Otherwise the difference is taken
-    as normal, and the bounds allow for its skewness; below 30 instances the bounds are 0 and 1.
-    ``items`` and ``there`` are the relevant items of the first and of the second system, in the
-    same order of instances.
+    instances have one relevant item and few possible values, or if items only hit or miss.
+    Otherwise the difference is taken as normal, and the bounds allow for its skewness; below 30
+    instances the bounds are 0 and 1. ``items`` and ``there`` are the relevant items of the first
+    and of the second system, in the same order of instances.
     """
     run, back, few = first.run, np.argsort(first.order), first.size < FEW
     metric, m, protocol, runs = run.metric, run.m, run.protocol, (run, second.run)
@@ -238,10 +242,11 @@ def bounds_if_known(
 
 
 def _linear(scheme: str, m: int, cells: Ints, f: Floats, g: Floats) -> Floats:
-    """Return the covariance of f(s) and g(t) for each row of ``cells``: (rows, 1, 1).
+    """Return the covariance of f(s) and g(t) for each relevant item: (items, 1, 1).
 
-    Both functions are linear; s and t are the numbers of drawn items above the relevant item under
-    the first and under the second system.
+    Of m drawn items, s are above the relevant item under the first system, and t under the second.
+    Both functions are linear; ``f`` and ``g`` hold their values at 0..m. ``cells``, (items, 3, 3),
+    counts the irrelevant items above, tied and below under the first and under the second system.
     """
     row, weight, a, b, both = _orders(cells, 1)
     total = cells.sum(axis=(1, 2))[row]
@@ -264,12 +269,13 @@ def covariance_of_counts(
 
 
 def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) -> list[Floats]:
-    """Return the expected values E[f(s) g(t)], E[f(s)] and E[g(t)] for each row of ``cells``.
+    """Return the expected values E[f(s) g(t)], E[f(s)] and E[g(t)] for each relevant item.
 
-    The numbers of drawn items above the relevant item are s under the first system, and t under the
-    second. ``first`` and ``second`` hold the values of several functions f of s, and of several
-    functions g of t, at 0..m: (m + 1, functions). The results have the shapes (rows, f, g), (rows,
-    f, 1) and (rows, 1, g).
+    Of m drawn items, s are above the relevant item under the first system, and t under the second.
+    ``first`` and ``second`` hold the values of several functions f of s, and of several functions g
+    of t, at 0..m: (m + 1, functions). ``cells``, (items, 3, 3), counts the irrelevant items above,
+    tied and below under the first and under the second system. The results have the shapes (items,
+    f, g), (items, f, 1) and (items, 1, g).
     """
     owner, weight, a, b, both = _orders(cells, m)
     total, sizes = cells.sum(axis=(1, 2))[owner], (first.shape[1], second.shape[1])
@@ -292,7 +298,9 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
         z = pmf(scheme, m - s, less, np.maximum(rest - less, _SMALL))
         joint, both_above = np.empty((len(at), *sizes)), x[:, :high]
         for j, g in enumerate(second.T):
-            sums = hankel(g[:high], 0 * g[:high])[:, : both_above.shape[1]]  # g(x + z), by z and x
+            # Of the t drawn items above under the second system, let x be above under the first
+            # system too, and z not: t = x + z. Row z and column x of ``sums`` hold g(t).
+            sums = hankel(g[:high], 0 * g[:high])[:, : both_above.shape[1]]
             given = np.einsum("sx,sx->s", both_above, z[:, :high] @ sums)
             joint[..., j] = (given.reshape(-1, wide) * p[:, :wide]) @ first[:wide]
         parts = joint, (p @ first)[:, :, None], (q @ second)[:, None]
@@ -304,10 +312,10 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
 def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
     """Return the nodes of a Gauss rule for the mean over the random orders of tied items.
 
-    A row of ``cells`` counts the items above, tied with and below a relevant item under two
-    systems. The arrays have an entry for each node: the index of its row in ``cells``, its weight,
-    and the numbers of items that are above the relevant item under the first system, under the
-    second system, and under both.
+    ``m`` items are drawn. A row of ``cells`` counts the items above, tied with and below a relevant
+    item under two systems. The arrays have an entry for each node: the index of its row in
+    ``cells``, its weight, and the numbers of items that are above the relevant item under the first
+    system, under the second system, and under both.
     """
     nodes = []
     tied = np.column_stack([cells[:, 1].sum(axis=1), cells[:, :, 1].sum(axis=1)])
@@ -317,7 +325,8 @@ def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
         where = np.full(len(x) * len(y), row)
         nodes.append([where, np.outer(p, q).ravel(), np.repeat(x, len(y)), np.tile(y, len(x))])
     where, weight, x, y = (np.concatenate(column) for column in zip(*nodes, strict=True))
-    # For each system, the share of the tied items that come above the relevant item.
+    # A node stands for an order of the tied items. Let ``x`` and ``y`` be, for the two systems, the
+    # share of the tied items that come above the relevant item.
     x, y = (z / np.maximum(k, 1) for z, k in zip((x, y), tied[where].T, strict=True))
     left, right = (np.array([np.ones_like(z), z, np.zeros_like(z)]) for z in (x, y))
     a, b = (

@@ -168,7 +168,8 @@ def _instances(difference: float, variance: float, step: float, probability: flo
 
     if variance == 0:
         return 1
-    # The condition difference * N - step >= quantile * sqrt(variance * N) is quadratic in sqrt(N).
+    # N instances suffice if difference * N - step >= quantile * sqrt(variance * N), which is a
+    # quadratic inequality for sqrt(N).
     wide = float(ndtri(probability)) * np.sqrt(variance)
     root = (wide + np.sqrt(wide**2 + 4 * difference * step)) / (2 * difference)
     if not root**2 < _MOST_INSTANCES:
@@ -349,7 +350,10 @@ class _Search:
 
 
 def first_shown(shown: Callable[[int], bool], guess: int, top: int) -> int:
-    """Return an m in 1..``top`` near ``guess`` with ``shown(m)`` true, ``shown(m - 1)`` false."""
+    """Return an m in 1..``top`` near ``guess`` with ``shown(m)`` true, ``shown(m - 1)`` false.
+
+    ``shown`` says whether a run with m negatives is likely enough to show the true order.
+    """
     if guess >= top or shown(guess):
         low, high, step = guess - 1, guess, 1
         while low >= 1 and shown(low):

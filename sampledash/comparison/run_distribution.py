@@ -37,18 +37,20 @@ Law = tuple[Floats, Floats]  # increasing values, and the probability of each va
 # Indices of items, their possible values, and the probability of each value for each item.
 ValueLaws = tuple[Ints, Floats, Floats]
 FEW = 30  # with fewer instances, the normal approximation is not used
+# The distribution of the number of hits is a convolution of distributions, one for each instance.
 _MOST = 20_000  # largest number of instances whose hits are convolved exactly
-# The distribution of a mean of hits is computed exactly if the mean has fewer values than this.
+# If relevant items only hit or miss, the distribution of the mean metric is computed exactly if the
+# mean has fewer values than this.
 _LATTICE = 1 << 20
 _TOGETHER = 64  # distributions up to this length are convolved in pairs, all pairs at once
 _WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a distribution are dropped
-# ``_convolved`` returns None if a sum has more than _SUPPORT distinct values, or more than _JOINED
-# values before equal values are joined.
+# ``_convolved`` computes the distribution of a sum. It returns None if the sum has more than
+# _SUPPORT distinct values, or more than _JOINED values before equal values are joined.
 _SUPPORT = 5_000
 _JOINED = 500_000
 _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
-# If a sum has too many values for ``_convolved``, its distribution is computed on a grid of this
-# many points.
+# If a sum has too many values for an exact convolution, its distribution is computed on a grid of
+# this many points.
 _CELLS = 1 << 15
 RUNS = 20_000  # number of runs that are simulated if no other method applies
 # Number of draws (one per relevant item and run) that take about half a second. If RUNS runs need
@@ -72,8 +74,8 @@ TOP = 0.05
 class Hits(NamedTuple):
     """Instances with equally many relevant items, each of which hits or misses."""
 
-    law: Floats  # P(0, 1, ... hits), a row for each distinct instance: (instances, hits + 1)
-    times: Ints  # number of equal instances for which each row of ``law`` stands
+    law: Floats  # P(0, 1, ... hits), a row for each instance or several alike: (rows, hits + 1)
+    times: Ints  # number of instances, with the same ranks, for which each row of ``law`` stands
     values: Floats  # contribution of 0, 1, ... hits to the mean, shape (hits + 1,)
     #: For each row of ``law``, the index of the instance or, if each instance has a single relevant
     #: item, the index of this item in ``Run.atoms``.
@@ -101,7 +103,9 @@ class Run:
 
     @cached_property
     def atoms(self) -> RankCounts:
-        """Distinct relevant items, each with the number of its occurrences.
+        """Relevant items of all instances, each with the number of its occurrences.
+
+        Items with the same numbers of negatives above, tied and in all share one entry.
 
         For TOPK and ATOP, each relevant item is a separate instance, because these metrics rank it
         among all other items, including the other relevant items.
@@ -138,7 +142,7 @@ class Run:
 
     @property
     def one_each(self) -> bool:
-        """Whether an instance's value depends on one relevant item, and all counts are whole."""
+        """Whether one relevant item determines an instance's metric, and all counts are whole."""
         return self.whole and (self.ranks.max_relevant == 1 or self.metric.first_only)
 
     @property
@@ -192,7 +196,7 @@ class Run:
 
     @cached_property
     def has_lump(self) -> bool:
-        """Whether the sampled values that a relevant item can have leave a wide gap.
+        """Whether the sampled values that a relevant item can have are separated by a wide gap.
 
         The gap must be nearly as wide as the range of the values, because ``chance.by_lumps`` needs
         small values and much larger values.
@@ -337,7 +341,8 @@ class Run:
         """Return the independent terms of the mean, as tuples (values, probabilities, count).
 
         A term is the contribution of the best relevant item of an instance (:attr:`atoms` of
-        position 1). Equal items have one tuple, and ``count`` is their number.
+        position 1). Items with the same numbers of negatives (above, tied and in all) have one
+        tuple, and ``count`` is their number.
         """
         first = self.atoms.position == 1
         atoms = self.atoms[first]
@@ -362,7 +367,10 @@ class Run:
         return [terms[i] for i in range(len(atoms))]
 
     def value_laws(self, atoms: RankCounts) -> Iterator[ValueLaws]:
-        """Yield the distributions of :meth:`item_laws`, with equal values joined into one."""
+        """Yield the distributions of :meth:`item_laws` with equal values joined.
+
+        They are the distributions of the sampled values of best relevant items.
+        """
         levels, level = np.unique(self.vector, return_inverse=True)
         order = np.argsort(level, kind="stable")
         starts = np.searchsorted(level[order], np.arange(len(levels)))
@@ -389,9 +397,11 @@ class Run:
         return waves[np.argsort(items)[at]]
 
     def _instances(self, order: Ints) -> tuple[RankCounts, Ints]:
-        """Return the distinct best relevant items of the instances whose index is in ``order``.
+        """Return the best relevant item of each instance whose index is in ``order``.
 
-        Equal items are joined into one. Also return for each instance the index of its item.
+        Best items of several instances are joined into one if they have the same numbers of
+        negatives above them, tied with them and in all. Also return, for each instance in
+        ``order``, the index of its item among the joined items.
         """
         rows = as_ranked_by(self.metric, self.ranks.rows(self.protocol.ties))
         atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
@@ -495,7 +505,7 @@ def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
 
 
 def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:
-    """Return the largest unit of which all ``worths`` are multiples, and the multiples.
+    """Return the largest unit of which all numbers in ``worths`` are multiples, and the multiples.
 
     An entry of ``worths`` is an array of equal numbers, such as the gains of one more hit. Return
     None if the numbers within an entry differ, if only some entries are above 0, or if the ratio of
@@ -563,7 +573,7 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
 
 
 def item_waves(laws: Iterable[ValueLaws], frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
-    """Yield the characteristic functions of items' values, for some items at a time.
+    """Yield the characteristic functions of relevant items' sampled values, some items at a time.
 
     ``laws`` is the result of :meth:`Run.value_laws`. Each yielded tuple holds the indices of some
     items, and the characteristic functions of their values, (items, frequencies).

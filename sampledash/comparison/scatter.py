@@ -101,8 +101,9 @@ def moments_of_systems(
 ) -> list[Floats]:
     """Return, for each system, mean and variance of each relevant item's sampled value.
 
-    The array of a system has the shape (2, metrics, items). Equal items of several systems are
-    evaluated only once, if the systems have the same fitted correction.
+    The array of a system has the shape (2, metrics, items). Items with the same numbers of
+    negatives above, tied and in all are evaluated only once for all systems that have the same
+    fitted correction.
     """
     result = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
     for x in group_by_candidate_set(metrics):
@@ -205,7 +206,7 @@ def pair_covariances(
 def _tied_means(
     protocol: Protocol, m: int, atoms: RankCounts, vector: Floats, *, beyond: bool = False
 ) -> Floats:
-    """Return each relevant item's expected value for t = 0..m: (items, m + 1, metrics).
+    """Return each relevant item's expected sampled metrics for t = 0..m: (items, m + 1, metrics).
 
     An item with s drawn negatives above it has the value ``vector[s]``. Without ``beyond``, t
     negatives are drawn from those that ``atoms`` counts. With ``beyond``, m negatives are drawn: t

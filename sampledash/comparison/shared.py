@@ -380,7 +380,8 @@ def nested_covariances(
 def _distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
     """Return the distributions of the number of drawn items above a relevant item: (rows, m + 1).
 
-    Equal rows of ``above`` and ``below`` are computed only once.
+    ``above`` and ``below`` hold the numbers (or weights) of all items above and below it. Rows in
+    which both are the same are computed only once.
     """
     first, inverse = unique_rows([above, below])
     return pmf(scheme, m, above[first], below[first])[inverse]

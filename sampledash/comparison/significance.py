@@ -28,11 +28,11 @@ from sampledash.types import Floats, Ints, Progress
 # ``flip_test`` tries all possible swaps if the two systems differ on at most this many instances.
 _ENUMERATED = 20
 _BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
-# Equal instances can be drawn together, as a random count. One such count takes about as long as
-# drawing this many single instances.
+# Instances with the same weight, and the same metric for each system, can be drawn together, as one
+# random count. Such a count takes about as long as drawing this many single instances.
 _GROUPED = 12
 # ``swap_test`` uses a normal distribution instead of random permutations if there are at least
-# _MANY instances, with more than _DISTINCT different pairs of value and weight.
+# _MANY instances, with more than _DISTINCT different pairs of metric and weight.
 _MANY, _DISTINCT = 5_000, 64
 
 
@@ -193,7 +193,10 @@ def best_value(metric: Metric, ranks: RankSet) -> float:
 def _of_equal(
     left: Group, first: int, other: Group, second: int, best: float, confidence: float
 ) -> tuple[float, float]:
-    """Return an interval of a difference of two systems that is the same in all resamples."""
+    """Return a confidence interval for two systems whose difference is equal in all resamples.
+
+    The bootstrap then gives no interval.
+    """
 
     def ends(values: Floats, group: Group, paired: bool = False) -> Interval:
         mean, counts = float(np.average(values, weights=group.counts)), group.counts
@@ -230,20 +233,26 @@ def _group(
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Exact metrics of several systems on the same instances. Equal instances share one entry."""
+    """Exact metrics of several systems on the same instances.
+
+    An entry of the arrays stands for one instance, or for several with equal metrics and weights.
+    """
 
     members: Sequence[int]  # indices of the systems
-    values: Floats  # exact metric of each entry's instances, shape (systems, D)
-    weights: Floats  # weight of each of an entry's instances in the mean metric, shape (D,)
-    counts: Ints  # number of each entry's instances, shape (D,)
+    values: Floats  # exact metric of one instance: (systems, entries)
+    weights: Floats  # weight of one instance in the mean metric: (entries,)
+    counts: Ints  # number of instances that each array entry stands for: (entries,)
 
     @property
     def weighted(self) -> Floats:
-        """Exact metrics times ``weights``: (systems, D)."""
+        """Exact metrics of instances, times ``weights``: (systems, entries)."""
         return self.values * self.weights
 
     def reduced(self) -> Group:
-        """Join equal instances if this makes drawing faster; otherwise, repeat them."""
+        """Join instances of equal metrics and weight into one entry, if this makes drawing faster.
+
+        Otherwise, return a group with an entry for each single instance.
+        """
         first, inverse = unique_rows([*self.values, self.weights])
         counts = np.bincount(inverse, self.counts, len(first)).astype(np.int64)
         if _GROUPED * len(first) > counts.sum():
@@ -269,8 +278,8 @@ def flip_test(group: Group, first: int, second: int) -> float | None:
     if total > _ENUMERATED:
         return None
     sums = np.zeros(1)
-    # The first difference keeps its sign. With the opposite sign, the sums would only be the
-    # negatives of these sums.
+    # The difference on the first instance keeps its sign. With the opposite sign, the sums would
+    # only be the negatives of these sums.
     for size in np.repeat(sizes, counts)[1:]:
         sums = np.concatenate([sums - size, sums + size])
     whole = sums + np.repeat(sizes, counts)[0]
@@ -283,7 +292,7 @@ def flip_tests(
     """Return the two-sided p-value of the paired randomisation test of each pair.
 
     Swapping two systems in an instance changes the sign of their difference. So a random sign is
-    drawn for each instance, and the values of each system are added with these signs. For every
+    drawn for each instance, and the metrics of each system are added with these signs. For every
     pair, the difference of the two sums is then the sum of the differences after random swaps.
     """
     exact = {pair: flip_test(group, *pair) for pair in combinations(range(len(group.members)), 2)}

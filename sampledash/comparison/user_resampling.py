@@ -99,20 +99,19 @@ def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tupl
 class Sampled:
     """Mean and variance of the sampled metric of each instance of a system.
 
-    The arrays have D entries. An entry stands for one instance or, in a histogram of ranks, for all
-    instances of a row, which are equal.
+    An entry of the arrays stands for one instance or, in a histogram of ranks, for all instances of
+    a row, which have the same rank.
     """
 
     run: Run
     group: int  # systems with the same group number rank the same instances, in the same order
-    #: Index of the instance (or row of a histogram) that each entry stands for, in the order of
-    #: ``run.ranks.rows()``: shape (D,).
+    #: Index of the instance (or row of a histogram) that each array entry stands for, in the order
+    #: of ``run.ranks.rows()``: shape (entries,).
     order: Ints
-    mean: Floats  # expected sampled value of each instance that the entry stands for, shape (D,)
-    variance: Floats  # variance of this sampled value over the draws of negatives, shape (D,)
-    #: Weight of each instance of the entry in the mean over all instances, shape (D,).
-    weights: Floats
-    counts: Floats  # number of instances that the entry stands for, shape (D,)
+    mean: Floats  # expected sampled metric of one instance: (entries,)
+    variance: Floats  # variance of this sampled metric over the draws of negatives: (entries,)
+    weights: Floats  # weight of one instance in the mean over all instances: (entries,)
+    counts: Floats  # number of instances that each array entry stands for: (entries,)
 
     @property
     def size(self) -> float:
@@ -171,8 +170,9 @@ def spread_if_redrawn(first: Sampled, second: Sampled, single: bool = False) -> 
 def _spread(values: Sampled, off: Floats, variance: Floats, single: bool = False) -> float:
     """Return the variance of a mean over redrawn instances and negatives.
 
-    ``off`` is the expected value of each instance minus the mean, and ``variance`` the variance of
-    its value over the draws of negatives. With ``single``, the mean is over one instance.
+    ``off`` is the expected sampled metric of each instance minus the mean, and ``variance`` the
+    variance of the instance's sampled metric over the draws of negatives. With ``single``, the mean
+    is over one instance.
     """
     shares = values.weights * values.counts
     spread = float((variance + off**2) @ (values.weights * shares)) / float(shares.sum()) ** 2
@@ -209,8 +209,8 @@ def probability_if_redrawn(
       difference by more than 0.03 of its standard deviation, so that ties and skewness matter. The
       inversion needs whole numbers of equally weighted instances, in at most 2,000 rows. It also
       needs one relevant item per instance, a metric that uses only the best item, or items that
-      only hit or miss. The error is usually below 0.001. Occurrences of a rare value much larger
-      than all others are counted separately.
+      only hit or miss. The error is usually below 0.001. If the sampled metric of an instance has a
+      rare value much larger than all others, its occurrences are counted separately.
     * For other metrics of several relevant items (NDCG, AP), seeded runs are simulated as above, up
       to 200 relevant items in total; up to 2,000 if one of them can change the difference by more
       than 0.4 of its standard deviation.
@@ -251,7 +251,11 @@ def probability_if_redrawn(
 
 
 def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -> float:
-    """Return P(difference of means > 0) by Fourier inversion; redrawn instances are independent."""
+    """Return P(difference of means > 0) by Fourier inversion.
+
+    As redrawn instances are independent, the characteristic function of a mean is a power of the
+    characteristic function of one random instance.
+    """
 
     def transform(frequencies: Floats) -> Complex:
         x, y = (one.run.instance_waves(one.order, frequencies / one.size) for one in both)
@@ -275,16 +279,18 @@ def _by_lumps(
 ) -> float | None:
     """Return P(difference of means > 0) by :func:`~sampledash.comparison.chance.by_lumps`.
 
-    That function counts a rare value that is much larger than all others separately. Return None if
-    there is no such value.
+    The sampled metric of an instance may have a rare value that is much larger than its other
+    values. The called function counts the instances with this value, and treats all others by a
+    Fourier series. Return None if there is no such value.
     """
     both = first, second
     terms = [(x / one.size, p) for one in both for x, p in one.run.instance_terms(one.order)]
     split, paired = len(first.order), first.group == second.group
     times = np.concatenate([first.counts, second.counts])
 
-    # ``usual`` and ``large`` are the parts of the terms' characteristic functions that come from
-    # the small values and from the large value. Powers of ``turn`` count the large values.
+    # A term is the sampled metric of an instance. ``usual`` and ``large`` are the parts of the
+    # terms' characteristic functions that come from the small values and from the rare, large
+    # value. Powers of ``turn`` count the large values.
     def transform(usual: Complex, large: Complex, turn: Complex) -> Complex:
         (x, y), (up, down) = ((waves[:split], waves[split:].conj()) for waves in (usual, large))
         if paired:

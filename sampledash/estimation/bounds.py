@@ -22,7 +22,7 @@ from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme, uniform
 from sampledash.types import Floats, Ints
 
 Range = tuple[float, float]
-_CONSTRAINTS = 200  # largest number of constraints that a linear programme has for each m
+_CONSTRAINTS = 200  # largest number of t, for each m, at which P(sampled rank <= t) is constrained
 MOST_DECIMALS = 12
 ERRORS = 2.0  # number of standard errors by which a printed mean may differ from its expectation
 
@@ -126,10 +126,11 @@ def difference(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range | None:
-    """Return the range that ``make`` computes.
+    """Return the range of a metric that ``make`` computes.
 
-    With a ``shape``, return None if ``make`` raises a ValueError, usually because a sample
-    contradicts the shape.
+    ``shape`` is what ``make`` assumes about the rank distribution ("non-increasing"), or None for
+    no assumption. With an assumption, return None if ``make`` raises a ValueError: usually the
+    sampled ranks or the printed values contradict the assumption.
     """
     try:
         return make()
@@ -140,7 +141,7 @@ def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range
 
 
 def decided(spans: Iterable[Range | None]) -> int:
-    """Return how many ranges of a difference exclude 0; a range that is None does not count."""
+    """Return how many ranges exclude 0, and so decide the sign; None does not count."""
     return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 
@@ -170,10 +171,10 @@ def confidence_range(
     chi-square approximation fails. Exact binomial limits of the shares of sampled ranks replace it.
     Where all negatives are drawn, the metric is known exactly.
 
-    Without a shape, if m correlates with the rank (test at the 5 % level) and ``adaptive`` is None,
-    the interval covers both cases: m was set beforehand, or m depended on the drawn negatives. With
-    a shape, raise a ValueError if m depended on the drawn negatives. Raise it also if ``adaptive``
-    is None and m correlates with the rank (0.1 % level).
+    ``srs.adaptive`` says whether m depended on the drawn negatives; None means unknown. Without a
+    ``shape``, if it is None and m correlates with the rank (test at the 5 % level), the interval
+    covers both cases. With a shape, raise a ValueError if it is true, or if it is None and m
+    correlates with the rank (0.1 % level).
     """
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
@@ -257,6 +258,8 @@ def _up_to(
 ) -> tuple[Columns, list[Floats]]:
     """Return the columns of a linear programme that limits P(sampled rank <= t) for some t.
 
+    A column belongs to one true rank or, with a ``shape``, to ranks that are uniform on 1..j.
+
     Also return the observed shares of sampled ranks <= t, for each m. ``places`` returns the values
     of t for one m, given the counts of the sampled ranks at this m.
     """
@@ -320,7 +323,7 @@ def _within_limits(
         lows, highs = [], []
         for counts, share in zip(observed.counts, shares, strict=True):
             total = counts.sum() / observed.design_effect
-            below = share * total  # for each t, sampled ranks <= t, divided by the design effect
+            below = share * total  # effective number of instances with sampled rank <= t, by t
             # All limits must hold together, so the upper and the lower limits at all t and all m
             # share the error probability.
             tail = (1 - level) / (2 * len(share) * len(shares))
@@ -411,7 +414,7 @@ def bounds_from_table(
 def table_protocol(
     n: int, m: int, scheme: Scheme, instances: float | None
 ) -> tuple[Sampling, float]:
-    """Check n, m and the scheme of a table; return them, and the number of instances.
+    """Check n, m and the scheme of a table; return them as a Sampling, and the number of instances.
 
     The number of instances is infinite if ``instances`` is None.
     """
@@ -493,7 +496,12 @@ def _mean_range(
 def _of_table(
     sampling: Sampling, printed: tuple[Metric, ...], metric: Metric, shape: Shape | None
 ) -> Columns:
-    """Return the columns of a table's linear programme, cached for all systems of the table."""
+    """Return the columns of the linear programme that bounds a metric, given printed metrics.
+
+    A column holds the expected printed metrics and the exact metric at one true rank. With a
+    ``shape``, it holds their averages over the ranks 1..j. All systems of a table use the same
+    columns, which are therefore cached.
+    """
     values = [x.of_one(np.arange(sampling.m + 1), sampling.m) for x in printed]
     return Columns((sampling,), (np.column_stack(values),), metric, shape)
 

@@ -107,7 +107,7 @@ _RARE = 0.025  # one-sided error probability of the upper limit of a Poisson cou
 _STIFF = 1e2  # weight of the equation "weights sum to 1" in a fit, relative to other equations
 _FAINT = 1e-3  # largest coefficient of an equation in ChiSquareFit.pulled; its square is negligible
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
-_SMOOTHING = 30  # iterations of expectation maximisation that give a smooth distribution
+_SMOOTHING = 30  # iterations of expectation maximisation, for a smooth rank distribution
 _VANISHING = 1e-10  # keeps the variances of shares above 0 if all negatives are drawn
 _ABSURD = 1e-6  # below this p-value of a chi-square test, sampled ranks contradict an assumed shape
 _NEARLY = 1e-3  # tolerance of the search for the maximum log-likelihood
@@ -128,13 +128,13 @@ class Cells:
 
     starts: Ints  # index of the first outcome (m and sampled rank) of each cell
     share: Floats  # share of the cell among the instances with the cell's m
-    size: Floats  # number of instances with the cell's m, divided by the design effect
+    size: Floats  # effective number (by the design effect) of instances with the cell's m
     outcomes: int  # number of outcomes: the sum of m + 1 over all m
-    instances: float  # number of all instances, divided by the design effect
+    instances: float  # effective number (by the design effect) of all instances
 
     @staticmethod
     def of(observed: Outcomes) -> Cells:
-        """Join neighbouring sampled ranks into cells, separately for each m."""
+        """Join neighbouring sampled ranks into groups (cells), for each number of negatives m."""
         starts, shares, sizes, width = [], [], [], 0
         room, worth = _ALL_CELLS / len(observed.m), 1 / observed.design_effect
         for counts in observed.counts:
@@ -162,8 +162,9 @@ class Cells:
     def joined(self, table: Floats) -> Floats:
         """Return the probability of each cell: the sum over its group of sampled ranks.
 
-        A row of ``table`` belongs to one true rank (or another component of a mixture), and begins
-        with the probabilities of all outcomes. The result has the shape (rows, cells).
+        A row of ``table`` belongs to one true rank, or to a uniform distribution of the true rank.
+        It begins with the probabilities of all outcomes (m and sampled rank). The result has the
+        shape (rows, cells).
         """
         return np.asarray(np.add.reduceat(table[:, : self.outcomes], self.starts, axis=1))
 
@@ -171,8 +172,9 @@ class Cells:
 def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
     """Join neighbouring sampled ranks into cells; return the index of the first rank of each cell.
 
-    A cell holds at least ``least`` instances, or none: sampled ranks that never occur are evidence
-    against some true ranks. Cells make intervals slightly wider than single sampled ranks would.
+    ``counts`` holds the number of instances with each sampled rank. A cell holds at least ``least``
+    instances, or none: sampled ranks that never occur are evidence against some true ranks. Cells
+    make intervals slightly wider than single sampled ranks would.
     """
     finest = np.arange(len(counts))
     # First form at most _CELLS cells, with widths in proportion to sqrt(p (1 - p)), where p is the
@@ -202,38 +204,40 @@ def all_alike(observed: Outcomes) -> bool:
 class ChiSquareFit:
     """Rank distribution fitted to the shares of instances in cells (groups of sampled ranks).
 
-    The distribution is a mixture. Its components are point masses at true ranks or, with a shape,
-    uniform distributions on the ranks 1..j.
+    The distribution is a mixture. Its components are point masses at true ranks or, with the shape
+    "non-increasing", uniform distributions on the ranks 1..j. The fit solves equations by least
+    squares. Each is about the share of instances in a group of sampled ranks, or about a weighted
+    sum of such shares, and is scaled so that the error of the observed side has a variance near 1.
     """
 
-    rows: Floats  # share of each cell under each component, in standard errors: (cells, components)
-    observed: Floats  # observed share of instances in each cell, in standard errors: (cells,)
-    #: Mean metric of each component: (components,). With a shape, the sampled ranks predict a part
-    #: of the metric. This part is subtracted here, and its mean over the instances is ``offset``.
+    rows: Floats  # what each component of the mixture predicts: (equations, components)
+    observed: Floats  # what the sample shows, to compare with ``rows @ weights``: (equations,)
+    #: Mean metric of each component of the mixture: (components,). If a shape is assumed, the
+    #: sampled ranks predict a part of the metric. This part is subtracted here, and its mean over
+    #: the instances is ``offset``.
     values: Floats
     offset: float  # the mean metric of the instances is values @ weights + offset
     extremes: tuple[float, float]  # smallest and largest metric that a rank can have
     weights: Floats  # weight of each component in the mixture that fits best: (components,)
     #: Variance of the difference between the mean metric of the instances and the mean metric of
-    #: the fitted distribution, given the sampled ranks; 0 without a shape.
+    #: the fitted distribution, given the sampled ranks. It is 0 if no shape is assumed.
     scatter: float = 0.0
     #: If true, the squared distance of a distribution from the best fit approximates twice the
     #: difference of their log-likelihoods. Otherwise it is a sum of squared differences of shares.
     likelihood: bool = False
-    weight: float = 1.0  # factor of this fit's mean metric in the sum whose interval is computed
+    weight: float = 1.0  # factor of this fit's mean metric in a sum over several fits
 
     @cached_property
     def aim(self) -> Floats:
-        """Shares from which squared distances are measured, one for each cell: (cells,).
+        """Point from which the squared distance of a prediction is measured: (equations,).
 
-        A cell is a group of sampled ranks, and shares are in standard errors. The result is the
-        observed shares if ``likelihood`` is true, otherwise the shares that the best fit predicts.
+        It is what the sample shows if ``likelihood`` is true, otherwise what the best fit predicts.
         """
         return self.observed if self.likelihood else self.rows @ self.weights
 
     @cached_property
     def least(self) -> float:
-        """Squared distance of the best fit's predicted shares from ``aim``."""
+        """Squared distance of the best fit's prediction from ``aim``: 0 if not ``likelihood``."""
         return float(np.sum((self.rows @ self.weights - self.aim) ** 2))
 
     def pulled(self, pull: float) -> tuple[float, float]:
@@ -250,9 +254,10 @@ class ChiSquareFit:
         weights = nonnegative(rows, np.append(self.aim, pull / reach))
         weights /= weights.sum()
         squared = float(np.sum((self.rows @ weights - self.aim) ** 2)) - self.least
-        # The mean metric of the instances may differ by some x from that of the distribution. This
-        # adds x² / ``scatter`` to the squared distance, and x to the mean metric. Squared distance
-        # / 2 - ``pull`` * mean metric is smallest at x = ``pull`` * ``scatter``.
+        # The mean metric of the instances may differ by some x from that of the rank distribution;
+        # the variance of x is ``scatter``. The difference adds x² / ``scatter`` to the squared
+        # distance, and x to the mean metric. So squared distance / 2 - ``pull`` * mean metric is
+        # smallest at x = ``pull`` * ``scatter``.
         value = self.offset + float(self.values @ weights) + pull * self.scatter
         return value, max(squared, 0.0) + pull**2 * self.scatter
 
@@ -350,10 +355,10 @@ def _of_instances(
 ) -> ChiSquareFit:
     """Fit the distribution of the instances' true ranks, without assuming a shape."""
     law = cells.joined(table)
-    # The covariance depends on how the probability of a cell (group of sampled ranks) varies over
-    # the true ranks. The best fit cannot show this, because few ranks have a weight above 0 in it.
-    # Therefore use ``near``, a smooth distribution: it is the result of a few iterations of
-    # expectation maximisation.
+    # The covariance of the observed shares depends on how the probability of a cell (group of
+    # sampled ranks) varies over the true ranks. The best fit cannot show this, because few ranks
+    # have a weight above 0 in it. Therefore use ``near``, a smooth distribution: it is the result
+    # of a few iterations of expectation maximisation.
     seen = cells.share * cells.size
     near = lengths
     for _ in range(_SMOOTHING):
@@ -447,12 +452,14 @@ def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
     weights = np.full(len(law), 1 / len(law))
     for _ in range(_STEPS):
         chance = weights @ law
-        # The left side is an upper limit of how far the log-likelihood is below its maximum.
+        # The left side of this inequality is an upper limit of how far the log-likelihood is below
+        # its maximum.
         if size * (float((law @ (share / chance)).max()) - 1) <= _NEARLY:
             break
         aim = nonnegative(root[:, None] * (law / chance).T, 2 * root)
         aim /= aim.sum()
-        # Begin below the full step, which can give an outcome a probability near 0.
+        # Begin with 0.9 of the full Newton step, because the full step can give an observed outcome
+        # (m and sampled rank) a probability near 0.
         length, reached = 0.9, float(share @ np.log(chance))
         while length > _ROUNDING:
             tried = (1 - length) * weights + length * aim
@@ -471,10 +478,11 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 
     Notes
     -----
-    One Lagrange multiplier, ``pull``, belongs to all samples. Take squared distance / 2 of a sample
-    as a function of the sample's mean metric: at an end of the interval, the derivative of this
-    function is ``pull`` times the weight of the sample. So only the number ``pull`` is searched,
-    and each sample is solved separately.
+    A mean metric of a sample has a squared distance: the smallest squared distance between the best
+    fit and a rank distribution with this mean. At an end of the interval, the derivative of squared
+    distance / 2 by the mean metric is ``pull`` times the weight of the sample, with one number
+    ``pull`` (a Lagrange multiplier) for all samples. So only ``pull`` is searched, and each sample
+    is solved separately.
     """
     goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
     extent = sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits)
@@ -501,7 +509,8 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
             value, distance = at(sign * pull)
             if distance >= goal or sign * value >= farthest - _EXACT * extent:
                 break
-            # The distance grows nearly in proportion to ``pull``: aim a little beyond ``goal``.
+            # The distance from the best fits grows nearly in proportion to ``pull``: aim a little
+            # beyond ``goal``, the distance at the ends of the interval.
             pull *= min(4.0, 1.1 * goal / max(distance, _ROUNDING))
         if distance > goal:
             pull = scipy.optimize.brentq(

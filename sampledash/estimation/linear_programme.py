@@ -31,19 +31,20 @@ from sampledash.types import Floats, Ints, frozen
 
 Shape = Literal["non-increasing"]
 
-# The columns of the linear programme are stored for all ranks 1..n under two conditions: n is at
-# most _EVERY, and the matrix of P(sampled rank | true rank) has at most _ROOM entries.
+# The linear programme has a column for each rank 1..n. All columns are stored under two conditions:
+# n is at most _EVERY, and the matrix of P(sampled rank | true rank) has at most _ROOM entries.
 _EVERY, _ROOM = 1 << 15, 5 << 20
 _SHARED = 1 << 18  # an array with more entries is not cached for use by other linear programmes
 _BLOCK = 1 << 21  # sums over ranks compute this many array entries at a time, to limit the memory
+# The grid of ranks is ``Columns.grid``.
 _HEAD = 64  # the grid of ranks contains all ranks from 1 to _HEAD
-# Largest ratio of two neighbouring ranks r of the grid, and of their distances n + 1 - r from the
-# end of the list.
+# Largest ratio of two neighbouring ranks r of Columns.grid, and of their distances n + 1 - r from
+# the end of the list.
 _RATIO = 1.03
-# Largest difference of arcsin(sqrt(p)) between neighbouring ranks of the grid, times sqrt(m). Here,
-# p is the share of the candidates that are above the relevant item.
+# Largest difference of arcsin(sqrt(p)) between neighbouring ranks of Columns.grid, times sqrt(m).
+# Here, p is the share of the candidates that are above the relevant item.
 _STEP = 0.1
-_FIRST = 1 / 8  # a programme begins with 1/8 of the ranks of Columns.grid (more if n is small)
+_FIRST = 1 / 8  # a linear programme begins with 1/8 of the ranks of Columns.grid, or more
 _MOST = 300  # a linear programme begins with about this many ranks at most
 # Largest number of ranks that are added to a linear programme at a time, in addition to the local
 # minima of the reduced cost (see ``Columns.price``).
@@ -91,7 +92,7 @@ class Columns:
 
     @cached_property
     def first(self) -> dict[int, Floats]:
-        """The ranks with which a linear programme begins, each with its row of means (:meth:`at`).
+        """The true ranks with which a linear programme begins, each with its result of :meth:`at`.
 
         A programme adds the ranks of its solution to this dict. The programme of another system of
         the same table begins with these ranks, too, and is solved faster.
@@ -143,7 +144,7 @@ class Columns:
         smooth from rank first[i] + 1 to rank last[i].
         """
         # If less than half of the candidates are drawn, neighbouring ranks of the grid are so close
-        # that 8 nodes between them are enough, instead of the usual 16.
+        # that 8 quadrature nodes between them are enough, instead of the usual 16.
         size = 8 if all(2 * s.m < s.n for s in self.samplings) else 16
         step = 1 + _BLOCK // (size * sum(s.m + 1 for s in self.samplings))
         sums = []
@@ -154,7 +155,10 @@ class Columns:
 
     @cached_property
     def _sums_to_grid(self) -> Floats:
-        """For each j in :attr:`grid`, the sum of :meth:`_rows` over the ranks 1..j."""
+        """For each j in :attr:`grid`, the sum over the ranks 1..j of the means at a rank.
+
+        The means at a rank are a row of :meth:`_rows`.
+        """
         return np.cumsum(self._sums(np.concatenate([[0], self.grid[:-1]]), self.grid), axis=0)
 
     def on_grid(self) -> Floats:
@@ -164,9 +168,10 @@ class Columns:
         return self._sums_to_grid / self.grid[:, None]
 
     def at(self, places: Ints) -> Floats:
-        """Return the means of functions of the sampled rank, and the exact metric, at given ranks.
+        """Return the means of functions of the sampled rank, and the exact metric, at true ranks.
 
-        With a shape, return their averages over the ranks 1..j, for each j in ``places``.
+        ``places`` holds these true ranks. With a ``shape`` ("non-increasing"), return the averages
+        over the ranks 1..j, for each j in ``places``.
         """
         if self.every_place:
             return self.stored[1][places - 1]
@@ -194,12 +199,13 @@ class Columns:
         return places, frozen(rows)
 
     def price(self, combination: Floats, level: float) -> tuple[Ints, float]:
-        """Return ranks whose components would improve a linear programme's solution.
+        """Return true ranks that would improve a linear programme's solution.
 
-        Let the cost of a rank be its row (the means of the functions, and the metric) @
-        ``combination``. A rank improves the solution if its cost is below ``level``. Return the
-        local minima of the cost, their neighbours, and up to _MORE other ranks. Also return the
-        lowest cost, or ``level`` if no cost is lower.
+        The cost of a rank is a product, ``row @ combination``. The row holds the means of given
+        functions of the sampled rank, such as printed metrics, and the exact metric at this true
+        rank. The rank improves the solution if its cost is below ``level``. Return the local minima
+        of the cost, their neighbours, and up to _MORE other ranks. Also return the lowest cost, or
+        ``level`` if no cost is lower.
 
         If n is large, rows are stored for some ranks only. If the cost is not below ``level`` at
         any of these ranks, the ranks between them are searched around each local minimum.
@@ -213,9 +219,10 @@ class Columns:
             some = [minima - 1, minima, minima + 1, others[:: 1 + len(others) // _MORE]]
             at = np.unique(np.clip(np.concatenate(some), 0, len(places) - 1))
             return places[at], min(float(values.min()), level)
-        # The cost of a rank between two stored ranks can be lower than the costs of all stored
-        # ranks. For ranks at equal distances, a parabola through three costs falls below the lowest
-        # of the three by at most 1/8 of their range. Distances differ, so allow for 1/4.
+        # ``values`` is known at some true ranks only, ``places``, and the value at a rank between
+        # two of them can be lower than all of ``values``. If ranks are at equal distances, a
+        # parabola through the values at three ranks falls below the lowest of the three by at most
+        # 1/8 of their range. Distances differ, so allow for 1/4.
         highest = scipy.ndimage.maximum_filter1d(values, 5)
         lowest = np.flatnonzero(lowest & (values - level < (highest - values) / 4))
         ends = np.r_[places[0], places, places[-1]]
@@ -259,7 +266,8 @@ def _at_every_rank(sampling: Sampling, reading: bytes) -> Floats:
 class Programme:
     """Linear programme over all mixtures of the rank distributions in ``columns``.
 
-    The mean of each function of the sampled rank must lie in the function's limits low..high.
+    ``columns`` also holds functions of the sampled rank, such as printed metrics. The mean of each
+    function must lie in its limits low..high.
     """
 
     def __init__(self, columns: Columns, low: Floats, high: Floats) -> None:
@@ -271,13 +279,14 @@ class Programme:
         """Return the smallest and largest mean of a function of the sampled rank, or of the metric.
 
         ``entry`` is the index of the function; -1 stands for the exact metric. Return None if no
-        rank distribution has the means of all functions in low..high.
+        rank distribution gives every function a mean within its limits low..high.
         """
         costs = np.zeros((2, len(self.low) + 1))
         costs[:, entry] = 1.0, -1.0
         solution = self._column_generation(costs)
         if solution is None and np.all(self.nearest()[1] == 0):
-            # :meth:`nearest` may have added columns with which there is a solution: try again.
+            # :meth:`nearest` may have added rank distributions (columns) with which there is a
+            # solution: try again.
             solution = self._column_generation(costs)
         if solution is None:
             return None

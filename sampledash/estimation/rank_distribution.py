@@ -13,8 +13,9 @@ distribution smooth.
 
 ``"monotone-mle"`` is the most likely mixture of uniform distributions on the ranks 1..j. It is
 non-increasing: plausible for a system that puts relevant items near the top. This estimate is
-nearer to the true distribution after 50 iterations than after 200. If the iterations start from the
-common distribution of all compared systems, 10 iterations are enough.
+nearer to the true distribution after 50 iterations than after 200. To compare systems, one
+distribution is learned from the pooled sampled ranks of all systems. If the iterations for a system
+start from it, 10 iterations are enough.
 
 ``"mes"`` is the distribution x that minimises the weighted squared errors of the expected shares
 :math:`(x^T A)_s`, minus a multiple of the entropy H(x):
@@ -53,7 +54,7 @@ DistributionMethod = Literal["mle", "mes", "monotone-mle"]
 SHAPED: DistributionMethod = "monotone-mle"  # default method of the dashboard and the command line
 MOST_RANKS = 10**7  # largest n for which an array with a probability of every rank is returned
 
-_OWN_ITERATIONS = 10  # iterations for one system, starting from the distribution of all systems
+_OWN_ITERATIONS = 10  # iterations for one system, from the distribution of all systems pooled
 _ETA = 0.01  # weight η of the entropy in the objective of "mes" (maximum entropy)
 _DIFFERENCE = 1e-4  # relative change of a sampled rank's count, for a numerical derivative
 _NEWTON = 200  # largest number of Newton steps
@@ -74,7 +75,7 @@ class RankDistribution:
     """
 
     support: Support
-    mass: Floats  # probability of the ranks of each node, with sum 1: (nodes,), or (runs, nodes)
+    mass: Floats  # probability of the ranks of each node, with sum 1: (nodes,) or (samples, nodes)
 
     def at(self, metric: Metric) -> tuple[Floats, Floats, Floats]:
         """Return three arrays over the nodes, each of which stands for one or several ranks.
@@ -195,9 +196,9 @@ def rank_distribution(
     Returns
     -------
     Probability of each rank 1..n, shape (n,), read-only; n is the number of candidates. If n
-    differs within a set, each stratum of nearly the same n has a distribution up to its mean n. The
-    result is then the mean of these distributions, weighted by their numbers of instances. Several
-    sets are pooled at their mean n.
+    differs within a set, instances of nearly the same n have a distribution over the ranks up to
+    their mean n. The result is then the mean of these distributions, weighted by their numbers of
+    instances. Several sets are pooled at their mean n.
 
     Raises
     ------
@@ -284,9 +285,10 @@ def _fitted(
 def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistribution, ...]:
     """Estimate a non-increasing rank distribution of each compared system, from a common start.
 
-    The common distribution of all systems is learned first (50 iterations); 10 more iterations
-    adapt it to each system. Features that the sampled ranks do not determine are therefore alike
-    for all systems, which makes each estimate more similar to those of the other systems.
+    One distribution is learned first, from the pooled sampled ranks of all systems (50 iterations);
+    10 more iterations adapt it to each system. Features that the sampled ranks do not determine are
+    therefore alike for all systems, which makes each estimate more similar to those of the other
+    systems.
 
     This method was compared with two others in simulations of movielens-xyz at m = 100. For the
     pair of systems and the metric that are hardest to order, the order is correct in 88 % of
@@ -354,7 +356,10 @@ class Learner:
         return rows
 
     def weights(self, iterations: int | None = None, start: Floats | None = None) -> Floats:
-        """Learn the weights of the mixture's components: (hypotheses,), or (runs, hypotheses)."""
+        """Learn the weight of each hypothesis (component of the mixture) by iteration from a start.
+
+        The shape is (hypotheses,), or (samples, hypotheses) if there are several samples of counts.
+        """
         steps = iterations or self._row.iterations
         return self._row.weights(self, steps, self.start if start is None else start)
 
@@ -394,7 +399,10 @@ class Learner:
 
 
 def _differences(learner: Learner, value: Floats) -> Floats:
-    """Return the result of :meth:`Learner.slopes`, computed by central differences."""
+    """Return the derivatives of an estimate by the shares of sampled ranks: ``Learner.slopes``.
+
+    They are computed by central differences.
+    """
     observed = learner.outcomes
     counts = np.concatenate(observed.counts)
     used = np.flatnonzero(counts)
@@ -432,7 +440,7 @@ def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) ->
 def most_likely_slopes(
     rows: Floats, shares: Floats, start: Floats, iterations: int, value: Floats
 ) -> Floats:
-    """Return derivatives of ``value @ most_likely(...)`` by the shares, by backpropagation."""
+    """Return derivatives of ``value @ most_likely(...)`` by each of ``shares``: backpropagation."""
     used = shares > 0
     seen, share = np.ascontiguousarray(rows[:, used]), shares[used]
     weights, trail, slope = start, [], np.zeros(len(share))
@@ -477,7 +485,10 @@ def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats
     goal = shares[used] * root
 
     def gibbs(z: Floats) -> tuple[Floats, float]:
-        """Return the probabilities of the nodes for the dual unknowns z, and the dual objective."""
+        """Return the probability of each node (one or several ranks), and the dual objective.
+
+        Both are functions of the dual unknowns z.
+        """
         power = scaled @ z
         top = float(power.max())
         mass = ranks * np.exp(power - top)
@@ -559,7 +570,7 @@ class Learned:
     #: Function that returns the derivatives of an estimate by the shares of the sampled ranks.
     slopes: Callable[[Learner, Floats], Floats] = _differences
     iterations: int = 0  # default number of iterations; 0 means that the method is solved exactly
-    stepped: bool = False  # whether the mixture consists of uniform distributions on 1..j
+    stepped: bool = False  # whether each component is uniform on the ranks from 1 to some rank
     #: Whether the method is valid even if m depended on the drawn negatives. The unknown stopping
     #: rule is a factor of the likelihood that is equal for all rank distributions.
     cancels: bool = False

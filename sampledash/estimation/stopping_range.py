@@ -16,10 +16,11 @@ from sampledash.types import Floats
 
 @dataclass(frozen=True)
 class _Cost(Metric):
-    """Expected number of negatives to score until k are above the relevant item, or none is left.
+    """Expected number of negatives to score until k of them outrank the relevant item.
 
-    Like a metric, this number is larger for better ranks. :func:`confidence_range` can therefore
-    bound its mean.
+    If fewer than k outrank it, all negatives are scored. k is the cutoff of the metric. Like a
+    metric, this number is larger for better ranks. :func:`confidence_range` can therefore bound its
+    mean.
     """
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:

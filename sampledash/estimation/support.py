@@ -11,7 +11,7 @@ from sampledash.sampling import Sampling
 from sampledash.schemes import Scheme
 from sampledash.types import Floats, Ints, frozen
 
-EVERY_RANK = 4_000  # largest number of candidates n for which every rank has its own node
+EVERY_RANK = 4_000  # up to this number of candidates n, the probability of every rank is stored
 _FINE = 200  # a non-increasing distribution may step down after each of the first _FINE ranks
 _STEPS = 300  # number of ranks beyond _FINE after which a non-increasing distribution may step down
 _TINY = np.finfo(float).tiny
@@ -41,18 +41,25 @@ class Support:
         return first, end, slice(start, start + min(end - first, quadrature.SIZE))
 
     def law(self, m: int) -> Floats:
-        """Return P(sampled rank = column + 1) at each node: (nodes, m + 1), read-only."""
+        """Return the probabilities of the sampled ranks 1..m+1, given each node's true rank.
+
+        The shape is (nodes, m + 1).
+        """
         return _law(self, m)
 
     @cached_property
     def step(self) -> Ints:
-        """For each node, the index in ``step_ends(n)`` of the first rank >= the node's rank."""
+        """For each node, the index in ``step_ends(n)`` of the first rank >= the node's rank.
+
+        A non-increasing rank distribution may step down only after the ranks in ``step_ends(n)``.
+        """
         return np.searchsorted(step_ends(self.n), self.above, side="right")
 
     def under_uniforms(self, values: Floats) -> Floats:
-        """Return the means of ``values`` (nodes, ...) over the ranks 1..j: a row for each end j.
+        """Return the mean of a function of the true rank over the ranks 1..j, for several j.
 
-        The ends j are the ranks of ``step_ends(n)``.
+        ``values`` holds the function at each node, (nodes, ...). The result has a row for each rank
+        j in ``step_ends(n)``.
         """
         ends, size = step_ends(self.n), len(self.above)
         share = csc_array((self.ranks, (self.step, np.arange(size))), (len(ends), size))
@@ -94,7 +101,11 @@ def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) 
 
 @lru_cache(maxsize=8)
 def step_ends(n: int) -> Ints:
-    """Return the ranks, at most 500, after which a non-increasing distribution may step down."""
+    """Return the ranks after which the probability of a non-increasing distribution may fall.
+
+    It is constant between two of these ranks. They are all ranks if n is at most 500. Otherwise
+    they are the first 200 ranks, and at most 300 others at growing distances.
+    """
     every = n <= _FINE + _STEPS
     ends = np.arange(1, (n if every else _FINE) + 1)
     if not every:

@@ -28,22 +28,28 @@ from sampledash.sampling import Sampling
 from sampledash.schemes import DEFAULT_SCHEME, Scheme
 from sampledash.types import Floats
 
-#: Weight of a penalty that keeps the parameter b near ``Family.slope``. The weight is so small that
-#: the penalty has an effect only if the printed values do not determine b.
+#: Each family of rank distributions has a parameter b, which scales the logarithm of a rank's odds.
+#: This is the weight of a penalty that keeps b near ``Family.slope``. It is so small that the
+#: penalty has an effect only if the printed values do not determine b.
 _PENALTY = 1e-6
 #: A printed value contradicts a fitted distribution only if the sampling error of this many
 #: instances cannot explain the difference, even if the table has more instances.
 _FEWEST = 1_000
 _SHAPE: Shape = "non-increasing"
-#: The argument of a distribution function is at least -_FAR, and the logarithm of the parameter b
-#: is in -_FAR.._FAR. Values beyond these limits would change no printed digit.
+#: The argument of a distribution function is at least -_FAR. The logarithm of the parameter b, a
+#: factor in this argument, is in -_FAR.._FAR. Values beyond these limits would change no printed
+#: digit.
 _FAR = 30.0
-_STEPS = 1e-5 * np.eye(2)  # steps of a and of log b in numerical derivatives
+_STEPS = 1e-5 * np.eye(2)  # steps of a and log b, a family's parameters, in derivatives
 
 
 @dataclass(frozen=True)
 class Family:
-    """A family of rank distributions with two parameters a and b."""
+    """A family of rank distributions with two parameters.
+
+    The parameter a shifts, and b scales, the logarithm of the odds of a rank. The result is the
+    argument of a distribution function.
+    """
 
     name: str
     below: Callable[[Floats], Floats]  # the distribution function G, symmetric around 0
@@ -52,8 +58,8 @@ class Family:
 
 #: An estimate is the mean over these families. Alternatives are to choose a family, or the weights
 #: of a weighted mean, by cross-validation on the printed values. On tables with known exact
-#: metrics, they had larger errors. With the slopes below, the logarithm of the odds of the rank has
-#: the same standard deviation, pi / sqrt(3), in both families.
+#: metrics, they had larger errors. With the values of b below (third argument), the logarithm of
+#: the odds of the rank has the same standard deviation, pi / sqrt(3), in both families.
 FAMILIES = (
     Family("log-logistic", expit, 1.0),
     Family("log-normal", ndtr, float(np.sqrt(3) / np.pi)),
@@ -68,9 +74,12 @@ class Nodes:
     """
 
     weights: Floats  # number of ranks that each node stands for
-    before: Floats  # log(m * odds of x) for x = node's rank - 1/2; -1e300 at rank 1
-    up_to: Floats  # log(m * odds of x) for x = node's rank + 1/2; odds: x / (n + 1 - x)
-    last: float  # log(m * odds of x) for x = n + 1/2
+    #: log(m x / (n + 1 - x)) at x = rank of each node - 1/2, for m negatives of n candidates. It is
+    #: -1e300, in place of minus infinity, at rank 1: no rank is better, so that the share of better
+    #: ranks must be 0.
+    before: Floats
+    up_to: Floats  # log(m x / (n + 1 - x)) at x = rank of each node + 1/2
+    last: float  # log(m x / (n + 1 - x)) at x = n + 1/2
     #: Expected values of the printed metrics, and the exact metric: (nodes, printed metrics + 1).
     means: Floats
     #: Expected product of every two metrics of ``means``, at each node, for variances:
@@ -93,7 +102,10 @@ class Nodes:
         return np.asarray(self.weights * share / family.below(last))
 
     def expected(self, family: Family, parameters: Floats) -> Floats:
-        """Return the means over a rank distribution of the printed metrics and the exact metric."""
+        """Return the expected printed metrics and exact metric under a rank distribution.
+
+        ``family`` and ``parameters`` (a and log b) determine the distribution.
+        """
         return self.probabilities(family, parameters) @ self.means
 
     def changes(self, family: Family, parameters: Floats) -> Floats:

@@ -5,9 +5,10 @@ the instances estimates the exact metric. The vector minimises
 
 .. math:: \sum_r w_r \, \mathrm{bias}_r^2 + \sum_r v_r \, \mathrm{variance}_r,
 
-over the true ranks r, where w is the learned distribution :math:`\pi` of the true rank. The
-bias-variance correction (eq. 25 of Krichene & Rendle) takes :math:`v = \gamma \pi`. The correction
-MN takes :math:`v = 1 / |D|`, where |D| is the number of instances.
+over the true ranks r. Bias and variance are those of the corrected metric of an instance with the
+true rank r, and w is the learned distribution :math:`\pi` of the true rank. The bias-variance
+correction (eq. 25 of Krichene & Rendle) takes :math:`v = \gamma \pi` with a chosen number
+:math:`\gamma`. The correction MN takes :math:`v = 1 / |D|`, where |D| is the number of instances.
 
 References
 ----------
@@ -158,17 +159,19 @@ def learned_values(
 
 
 def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
-    """Return a function that solves the normal equations for right sides (m + 1,) or (m + 1, k).
+    """Return a function that solves the normal equations of a corrected metric.
 
-    For the right side ``rows.T @ (bias * target)``, the solution is the corrected metric with the
-    smallest weighted sum of bias² and variance. ``bias`` and ``variance`` hold their weights at
-    each node (true rank), and ``rows`` holds P(sampled rank) at each node, (nodes, m + 1). The
-    corrected values of impossible sampled ranks are interpolated.
+    Its argument, the right side, has the shape (m + 1,), or (m + 1, k) for k right sides. Let the
+    exact metric at each node (true rank) be ``target``. For the right side
+    ``rows.T @ (bias * target)``, the solution is the corrected metric with the smallest weighted
+    sum of bias² and variance. The arguments ``bias`` and ``variance`` hold the weights of these two
+    at each node. ``rows`` holds P(sampled rank) at each node, (nodes, m + 1). The corrected values
+    of impossible sampled ranks are interpolated.
     """
     noise = variance @ rows
     seen = noise > _TINY
     scale = 1 / np.sqrt(noise[seen])
-    # Scale the unknown values so that all have the same weight in the variance.
+    # Scale the unknown corrected values so that all have the same weight in the variance.
     some = rows[:, seen] * scale
     matrix = some.T @ ((bias - variance)[:, None] * some)
     matrix.flat[:: len(matrix) + 1] += 1
@@ -194,7 +197,9 @@ def gamma_table(
     *,
     gammas: Sequence[float] = GAMMAS,
 ) -> pd.DataFrame:
-    """Return bias and variance of bias-variance corrections for several γ, for given true ranks.
+    """Return bias and variance of bias-variance corrections, for given true ranks.
+
+    A correction minimises bias² plus γ times the variance; there is a row for each of several γ.
 
     Parameters
     ----------
@@ -247,7 +252,10 @@ def gamma_table(
 
 
 def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
-    """Return the number of items above and the probability, for all true ranks or for few nodes."""
+    """Return two arrays over the true ranks, or over few nodes that represent them.
+
+    They hold the number of items above the relevant item, and the probability.
+    """
     if not isinstance(ranks, RankDistribution):
         if (shape := checks.array_of("ranks", ranks).shape) != (n,):
             needed = f"give one weight for each rank 1..{n}, as rank_distribution does"

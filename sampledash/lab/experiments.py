@@ -156,9 +156,9 @@ def sweep(
 
     Notes
     -----
-    For each r_m after the first, training continues from the previous factors for two iterations;
-    ATOP then differs by about 0.001 from the ATOP after a new training. For each w_m, training
-    starts again.
+    For each value r_m of missing ratings after the first, training continues from the previous
+    factors for two iterations; ATOP then differs by about 0.001 from the ATOP after a new training.
+    For each weight w_m of missing ratings, training starts again.
     """
     plain = recommender("AllRank-Regression", **(knobs or {}))
     made = [recommender(plain.name, **{**plain.knobs, knob: x}) for x in values or GRIDS[knob]]

@@ -22,8 +22,8 @@ from scipy.linalg import get_lapack_funcs
 from sampledash.lab.models import Factors, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Largest number of array elements in a block of rows. Such a block takes a few MiB of memory and
-#: a few hundredths of a second.
+#: Largest number of array elements in a block of rows (users or items). Such a block takes a few
+#: MiB of memory and a few hundredths of a second.
 BLOCK = 2**19
 #: Standard deviation of the random initial factors.
 INITIAL = 0.1
@@ -57,7 +57,11 @@ class WeightedLoss:
 
 
 def _blocks(lengths: Any, d: int) -> Iterator[Any]:
-    """Yield blocks of non-empty rows of similar length, so that blocks need little padding."""
+    """Yield the indices of rows with similar numbers of observed pairs, a block at a time.
+
+    ``lengths`` holds these numbers, and ``d`` is the length of the factors. Blocks of similar rows
+    need little padding. Empty rows are left out.
+    """
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] > 0]
     while len(order):
@@ -98,7 +102,8 @@ def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores
     lengths = np.diff(rows.indptr)
     ridges = loss.ridges(lengths, m).astype(kind)
     everywhere = loss.missing * (fixed.T @ fixed)
-    # Rows are padded to equal length with the column index m, whose factors are all 0.
+    # The rows of a block are padded to the same number of columns with the column index m, whose
+    # factors are all 0.
     padded = np.vstack([fixed, np.zeros((1, d), kind)])
     solved = np.zeros((n, d), kind)
     value = loss.observed * float(np.square(rows.data, dtype=np.float64).sum())
@@ -183,10 +188,11 @@ def _product(matrix: Any, dense: Scores) -> Part[Scores]:
 def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
     r"""Return the factors that minimise the loss if every pair has weight 1, from an SVD.
 
-    The loss is
+    The loss of the factors p_u of user u and q_i of item i is
     :math:`\sum_{u,i} \{(R_{ui} - p_u \cdot q_i)^2 + \lambda (|p_u|^2 + |q_i|^2)\}` over U users and
-    N items. The product of the optimal factors has the singular vectors of R, but the singular
-    values σ are lowered to :math:`\max(0, \sigma - \lambda \sqrt{U N})`.
+    N items. R is ``values`` (0 for unobserved pairs), and λ is ``ridge``. The product of the
+    optimal factors has the singular vectors of R, but the singular values σ are lowered to
+    :math:`\max(0, \sigma - \lambda \sqrt{U N})`.
 
     Notes
     -----
@@ -274,7 +280,11 @@ class LogisticLoss:
 def least_by_gradient(
     evaluate: Callable[[Scores], Part[tuple[float, Scores]]], start: Scores, *, steps: int
 ) -> Part[Scores]:
-    """Minimise by L-BFGS with ten stored steps; halve each step until the loss decreases enough."""
+    """Minimise a loss by L-BFGS with ten stored steps, from ``start``.
+
+    ``evaluate`` returns the loss and its gradient. A step is halved until the loss decreases
+    enough.
+    """
     x, pairs = start, deque[tuple[Scores, Scores]](maxlen=10)
     value, gradient = yield from within(evaluate(x), 0.0, 1 / (steps + 1))
     for step in range(1, steps + 1):
@@ -317,7 +327,7 @@ def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> 
 def logistic(
     relevant: Any, *, missing: float, ridge: float, d: int, steps: int, seed: int
 ) -> Part[Factors]:
-    """Minimise :class:`LogisticLoss`, starting from two sweeps of weighted ALS."""
+    """Minimise :class:`LogisticLoss`, starting from two iterations of weighted ALS."""
     loss = LogisticLoss(relevant, missing, ridge)
     squares = WeightedLoss(1.0, missing, ridge, per_pair=True)
     first = yield from within(weighted_als(relevant, squares, d=d, sweeps=2, seed=seed), 0.0, 0.1)

@@ -30,10 +30,10 @@ _USERS, _ITEMS, _TASTES, _SERIES = 1500, 1200, 8, 150
 _FEWEST, _MORE, _MOST = 10, 40, 300
 _SKEW = 1.7  # standard deviation of the logarithm of an item's popularity
 # The log-probability that a user takes an item is a sum. These are the weights of three terms: the
-# user's taste, the change of the taste over time, and whether the user has begun the item's
-# series.
+# user's taste, the change of the taste over time, and whether the user has begun the item's series
+# (items that users often take together).
 _TASTE, _DRIFT, _BEGUN = 0.55, 0.2, 5.0
-_IN_SERIES = 0.4  # share of the items that become more probable once their series is begun
+_IN_SERIES = 0.4  # share of the items that become more probable after another of their series
 _STAGES = 6  # number of periods of time; tastes are constant within a period
 
 

@@ -78,7 +78,7 @@ def within(part: Part[T], low: float, high: float, loss: float | None = None) ->
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """Model whose scores are inner products of user and item factors, which have d dimensions."""
+    """Model whose scores are inner products of user factors and item factors (vectors)."""
 
     users: Scores
     items: Scores

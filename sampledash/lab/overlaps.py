@@ -60,9 +60,9 @@ def overlaps(
             f"sets hold ranks of {', '.join(str(len(x)) for x in sets)} relevant items, but there "
             f"are {len(tables)} tables of scores, and relevant names {wanted.nnz:,} items"
         )
-    # Sort the relevant items of each user by their rank, separately for each system. An overlap has
-    # a row for each pair of a relevant item in the first system's list (index ``left``) and a
-    # relevant item of the same user in the second system's list (index ``right``).
+    # Sort the relevant items of each user by their rank, separately for each system. The overlap of
+    # two systems has a row for each pair of a relevant item in the first system's list (index
+    # ``left``) and a relevant item of the same user in the second system's list (``right``).
     user, sizes = users_of(wanted), np.diff(ends)
     place = np.arange(len(user)) - ends[user]
     orders = [np.lexsort((ranks.ranks, user)) for ranks in sets]
@@ -109,11 +109,12 @@ def overlaps(
 
 
 def _draw(above: Flags, tied: Flags, numbers: Ints, user: Ints, seed: int) -> None:
-    """Draw which tied irrelevant items are above relevant items that are tied with each other.
+    """Draw the order of relevant and irrelevant items of a user that have the same score.
 
-    The ranks of these relevant items have been drawn before. They determine the numbers of
-    irrelevant items above and tied: ``numbers``, (rows, 2). Move as many ``tied`` items to
-    ``above`` as are missing there; the other tied items are then below.
+    This is needed if several relevant items have this score. Their ranks have been drawn before,
+    and give the number of irrelevant items above each of them: ``numbers[:, 0]``. The flags
+    ``above`` mark fewer items. Draw the missing items among those that ``tied`` marks, and add them
+    to ``above``. The other items with this score are then below.
     """
     for row in np.flatnonzero(tied.any(axis=1) & (numbers[:, 1] == 0)):
         items = np.flatnonzero(tied[row])

@@ -28,12 +28,14 @@ ScoresOf = Callable[[int, int], NDArray[Any]]
 HeldOut = Literal["test", "validation"]
 COUNTED = "popularity"  # option: an item's sampling weight is its number of training interactions
 
-# Size of the scores of a block in bytes; most models compute a block in hundredths of a second.
+# Size of the scores of a block of users in bytes; most models compute a block in hundredths of a
+# second.
 _BLOCK = 4 * 2**20
-# Smallest number of users in a block, even if the block then exceeds _BLOCK bytes: products of
-# matrices with fewer rows are inefficient.
+# Smallest number of users in a block, even if their scores then exceed _BLOCK bytes: products of
+# matrices with fewer rows (users) are inefficient.
 _FEWEST = 16
-# Largest size of a block in bytes; with very many items, a block has fewer than _FEWEST users.
+# Largest size of the scores of a block in bytes; with very many items, a block has fewer than
+# _FEWEST users.
 _LARGEST = 64 * 2**20
 # Number of decimals to which numbers of items in ``classes`` are rounded. They may be fractions: an
 # item is divided over several classes if its sampling weight lies between the weights of classes.

@@ -185,8 +185,8 @@ def parse_recommender(text: str) -> Recommender:
 
 
 def _ials(data: Interactions, seed: int, alpha: float, reg: float, **size: Any) -> Training:
-    # iALS adds α ŷ² to the loss of every pair, so the loss of an observed pair is
-    # (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
+    # Let ŷ be the predicted score of a pair. iALS adds α ŷ² to the loss of every pair, so the loss
+    # of an observed pair is (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
     matrix = with_data(data.matrix, np.full(data.matrix.nnz, 1 / (1 + alpha)))
     return weighted_als(matrix, WeightedLoss(1 + alpha, alpha, reg, False), seed=seed, **size)
 
@@ -203,7 +203,10 @@ def regression(
 
 
 def _relevant(data: Interactions) -> Any:
-    """Return ones (CSR) at pairs with the highest rating or, without ratings, at all pairs."""
+    """Return a CSR matrix with ones at the user-item pairs that have the highest rating.
+
+    Without ratings, the ones are at all observed pairs.
+    """
     if data.rating is None:
         return with_data(data.matrix, np.ones(data.matrix.nnz))
     pairs = data.matrix.tocoo()

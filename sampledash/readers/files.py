@@ -246,8 +246,9 @@ def read_sampled_ranks(
         As in :func:`read_rank_sets`; the column of ranks may be called ``sampled_rank``, and a
         column ``ties`` counts the negatives tied with the item. A file may also hold scores, as in
         :func:`~sampledash.from_scores`: a numpy archive (.npz), a table with the columns ``pos``
-        and ``neg`` (lists), or an array of fractions with the scores ``pos`` in its first column.
-        ``source`` may also be files that have been parsed already.
+        and ``neg`` (lists), or a numpy array of fractional numbers. A row of the array holds the
+        score of the relevant item, then the scores of its negatives. ``source`` may also be files
+        that have been parsed already.
     n, m
         Number of candidates, and of sampled negatives, of every instance, for files without the
         columns ``n_candidates`` and ``m``.

@@ -91,7 +91,10 @@ def _numbers(table: Table, header: str, name: str) -> Any:
 
 
 def means(flag: Any, words: tuple[str, ...]) -> Any:
-    """Return whether cells of the column ``flag`` mean yes (``words`` is YES) or no (NO)."""
+    """Return whether each cell of a column means yes (``words`` is YES), or no (it is NO).
+
+    YES and NO are the texts that mean yes and no. In a column of numbers, 1 means yes and 0 no.
+    """
     return flag == int(words is YES) if flag.type().is_numeric() else flag.isin(words)
 
 

@@ -138,7 +138,7 @@ def _parsed(source: Layout, cells: pd.DataFrame, kind: TrecKind, *, listed: bool
 
 
 def _cells(source: Layout) -> pd.DataFrame:
-    """Split the lines of a TREC file at spaces and tabs; return a data frame of the fields."""
+    """Split the lines of a TREC file at spaces and tabs; return a frame with a column per field."""
     data, fields = source.data or b"", source.headers
     pairs = enumerate(source.roles)
     holds = {i: None if role is None else _COLUMNS[role].holds for i, role in pairs}
