@@ -138,7 +138,7 @@ def key(page, press, name="m"):
 
 
 STEPS = [("m", "explore_curves"), ("m", "consistency_tiles"), ("m", "consistency_curve")]
-STEPS += [("gamma", "correct_vector"), ("gamma", "correct_risks")]
+STEPS += [("gamma", "correct_vector")]
 
 
 @pytest.mark.parametrize(("name", "picture"), STEPS)
@@ -196,9 +196,7 @@ DRAWN = """() => [...document.querySelectorAll(".st-key-picture .js-plotly-plot"
 })"""
 
 
-@pytest.mark.parametrize(
-    ("place", "name"), [("correct", "gamma"), ("correct", "n"), ("explore", "n"), ("explore", "k")]
-)
+@pytest.mark.parametrize(("place", "name"), [("correct", "gamma"), ("explore", "n")])
 def test_a_picture_moved_by_a_slider_is_the_picture_of_a_new_page(page, place, name):
     visit(page, place)
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
