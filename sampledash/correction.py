@@ -268,7 +268,10 @@ def _nodes(
 
 
 def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
-    """Return the non-increasing values with least squared bias (Krichene & Rendle, section 5.2)."""
+    """Return a corrected value for each sampled rank, none larger than that of a better rank.
+
+    Of all such values, these have the least squared bias (Krichene & Rendle 2020, section 5.2).
+    """
     # The fit sums over few true ranks, which depend on γ. A monotone fit has no γ: the true ranks
     # for γ = 1 suffice.
     at = _nodes(recipe, metric, sampling, position, 1.0)
@@ -279,9 +282,9 @@ def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: 
 
 
 def _weighed(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
-    """Return the values that minimise bias² + γ variance (Krichene & Rendle 2020, eq. 25).
+    """Return the corrected value of each sampled rank, with the least bias² + γ variance.
 
-    If γ = 0, they minimise bias² (eq. 22).
+    This is eq. 25 of Krichene & Rendle (2020). If γ = 0, it is eq. 22: the least bias².
     """
     gamma, m = recipe.gamma or 0.0, sampling.m
     gamma = gamma if gamma >= least_squares.SMALLEST_GAMMA else 0.0

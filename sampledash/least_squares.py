@@ -54,7 +54,10 @@ _FLAT = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The true ranks (nodes) over which a fit sums, and sums that are the same for all metrics."""
+    """The nodes of a fit, and results that are the same for all metrics.
+
+    Nodes are the true ranks over which the fit sums. A few nodes can stand for all true ranks.
+    """
 
     sampling: Sampling
     above: Floats  # number of irrelevant items above the relevant item, at each node

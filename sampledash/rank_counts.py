@@ -15,13 +15,14 @@ from sampledash.types import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class RankCounts:
-    """Relevant items as arrays, with an entry for each item, or for ``count`` items.
+    """Relevant items as arrays, in which one entry can stand for several equal items.
 
-    The items of an entry are equal in all other arrays.
+    ``count`` holds the number of relevant items that each entry stands for. These items are equal
+    in all other arrays.
 
-    The item is the ``position``-th best of the ``relevant`` relevant items of its instance. Of the
-    instance's ``negatives`` irrelevant items, ``above`` are strictly above the item, and ``tied``
-    are tied with it. ``mass`` is the share of the sampling weight above the item, or None.
+    Such an item is the ``position``-th best of the ``relevant`` relevant items of its instance. Of
+    the instance's ``negatives`` irrelevant items, ``above`` are strictly above the item, and
+    ``tied`` are tied with it. ``mass`` is the share of the sampling weight above the item, or None.
     ``classes`` and ``strata`` are as in :class:`~sampledash.RankSet`.
     """
 

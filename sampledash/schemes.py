@@ -42,15 +42,16 @@ class Design:
     #: Whether items are drawn by sampling weight with replacement. The weights are given by
     #: ``odds``, or by the ranks (``mass_above`` or ``classes``).
     weighted: bool = False
-    #: If the number of different drawn items varies, a function that returns its distribution over
-    #: 0..m, otherwise None. The arguments are m and an array of numbers of negatives, also
-    #: fractions; the result has shape (len(array), m + 1).
+    #: If the number of different drawn items varies, a function that returns the distribution of
+    #: this number over 0..m, otherwise None. The arguments are m and an array of numbers of
+    #: negatives, also fractions; the result has shape (len(array), m + 1).
     sizes: Callable[[int, Floats], Floats] | None = None
-    #: If the rank does not determine the distribution of the number of drawn items above: a
-    #: function that returns this distribution, (instances, m + 1). Its first argument is an array
-    #: that a rank set holds under the name ``needs``, its second argument is m. The array counts
-    #: the items above the relevant item by class (items of equal sampling weight) or by stratum.
+    #: A function that returns the distribution of the number of drawn items above each relevant
+    #: item, (items, m + 1). It is None if this distribution depends only on the numbers, or total
+    #: sampling weights, of the items above and below. The first argument of the function counts
+    #: these items by class of equal weight or by stratum; the second argument is m.
     by_class: Callable[[Floats, int], Floats] | None = None
+    #: Name of the rank set's attribute that is the first argument of ``by_class``; "" for none.
     needs: Literal["classes", "strata", ""] = ""
 
     @property

@@ -63,9 +63,11 @@ class _Gaps:
     def front(self, ahead: bool) -> _Gaps:
         """Return the Pareto-optimal gaps: no other gap is at least as good in both lengths.
 
-        A gap is a pair of instances; its two lengths are the differences of their exact metrics f
-        and of their sampled metrics g. If A is better (``ahead``), a gap is good if it is long by f
-        and short by g. If B is better, a gap is good if it is short by f and long by g.
+        A gap is a pair of an instance of rank set A and an instance of rank set B. Its two lengths
+        are the difference of the two instances' exact metrics, and that of their expected sampled
+        metrics. With ``ahead``, A has the better rank in every gap: a gap is good if its exact
+        length is large and its sampled length small. Otherwise B has the better rank: a gap is good
+        if its exact length is small and its sampled length large.
         """
         side = 1 if ahead else -1
         order = np.lexsort((side * self.sampled, -side * self.exact))
@@ -150,24 +152,26 @@ def _candidates(metric: Metric, n: int) -> Ints:
 def _clearest(
     ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float]
 ) -> tuple[_Copies, _Copies] | None:
-    """Return a gap of A, longer by the exact metric, and a gap of B, longer by the sampled metric.
+    """Return a gap of A with the larger exact, and a gap of B with the larger sampled length.
 
-    A gap is a pair of an instance of A and an instance of B; it is a gap of the system with the
-    better rank. Its length is the difference of the metrics of its two instances. The lengths of
-    the two gaps differ by the exact and by the sampled metric; divide each of these differences by
-    the range of the metric in ``ranges``. Of all suitable pairs of gaps, return that in which the
-    smaller quotient is maximal, or None if there is no suitable pair.
+    A gap is a pair of an instance of rank set A and an instance of rank set B; it is a gap of the
+    set with the better rank. Its exact length is the difference of the two instances' exact
+    metrics, its sampled length that of their expected sampled metrics. ``ranges`` holds the range
+    of the exact and of the expected sampled metric. For two gaps, divide the difference of their
+    exact lengths, and that of their sampled lengths, by the range of the same metric. Return the
+    two gaps for which the smaller quotient is maximal, or None if no two gaps are like this.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
     best = np.maximum.accumulate(behind.sampled[order])
 
     def reaches(share: float) -> NDArray[np.bool_]:
-        """Return for each gap of A whether some gap of B reverses the order of the two lengths.
+        """Return for each gap of A whether it goes with some gap of B.
 
-        A gap is a pair of instances, and its length is the difference of their metrics. The gap of
-        B must be shorter by the exact metric and longer by the sampled metric, both times by at
-        least ``share`` of the metric's range.
+        A gap is a pair of instances; its exact and its sampled length are the differences of their
+        exact and of their sampled metrics. Two gaps go together if the gap of B has the smaller
+        exact length and the larger sampled length. Each difference of lengths must be at least
+        ``share`` times the range of its metric.
         """
         least = [max(share * whole, 2 * _VISIBLE) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
@@ -180,8 +184,8 @@ def _clearest(
         middle = (low + high) / 2
         low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
     # A gap is a pair of an instance of A and an instance of B. ``low`` is now nearly the largest
-    # share that a gap of A and a gap of B can reach together. Of the gaps of A that reach it, take
-    # the one with the smallest difference of sampled metrics.
+    # ``share`` for which ``reaches`` is true of some gap of A. Of the gaps of A for which it is
+    # true, take the one whose two instances differ least in their sampled metrics.
     low *= 1 - 1e-3
     able = np.flatnonzero(reaches(low))
     i = int(able[np.argmin(ahead.sampled[able])])

@@ -29,8 +29,8 @@ from sampledash.sampling import check_metric
 from sampledash.schemes import SCHEMES, Scheme
 from sampledash.types import Floats, Ints, Progress
 
-# Histograms count relevant items by their sampled negatives above. Smaller entries than this are
-# set to 0: computing with subnormal numbers would be a hundred times slower.
+# Entries of a histogram that are smaller than this are set to 0: computing with subnormal numbers
+# would be a hundred times slower.
 _TINY = 1e-290
 _ROOM = 1 << 23  # largest number of histogram entries that are cached for later calls
 # To average a metric over the random orders of tied items, a table of the metric at all ranks is
@@ -215,9 +215,9 @@ class MeansOverM:
             protocol.check(ranks, m_max)
         atoms = [merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
         sizes = np.unique(np.concatenate([np.flatnonzero(np.bincount(x.relevant)) for x in atoms]))
-        # Metrics share histograms of the number of sampled negatives above (in a :class:`_Pass`),
-        # if they rank a relevant item among the same items and have the same factor
-        # ``metric.scales`` for each number of relevant items.
+        # The metrics of a group use the same histograms (see :class:`_Pass`). They are equal in
+        # ``of_others``, which says whether a relevant item is ranked among the other relevant items
+        # too, and in the factors ``metric.scales``.
         groups: dict[tuple[object, ...], list[int]] = {}
         for i, metric in enumerate(metrics):
             key = metric.of_others, *metric.scales(sizes).tolist()
@@ -252,10 +252,12 @@ class _Lane:
 
 
 class _Pass:
-    """Expected means at many m, from histograms of the number of sampled negatives above.
+    """Expected means at many m, computed from histograms.
 
-    A histogram is about a group of relevant items (:class:`_Lane`). The histograms for m are
-    computed from those for m + 1, from the largest m down to the smallest.
+    A histogram is about a group of relevant items (:class:`_Lane`). For each number 0, 1, ..., m,
+    it holds the total weight of the items that have this many sampled negatives above them. Under
+    most sampling schemes, the histograms for m are computed from those for m + 1, from the largest
+    m down to the smallest.
     """
 
     def __init__(
@@ -292,9 +294,9 @@ class _Pass:
             self._arrive(first[row], row, members)
         self.kept = {top: first}
         # For each j, two arrays about the j-th best relevant items: the rows of their histograms,
-        # and the metrics' values for 0, 1, ... sampled negatives above. Values that depend
-        # on m are computed by ``_values`` instead: those of the metrics in ``moving`` (AUC, ATOP,
-        # TOPK), and all corrected values.
+        # and the metrics' values if 0, 1, ... sampled negatives are above such an item. Values that
+        # depend on m are computed by ``_values`` instead: those of the metrics in ``moving`` (AUC,
+        # ATOP, TOPK), and all corrected values.
         self.static = list[tuple[Ints | slice, Floats]]()
         positions = np.array([lane.position for lane in self.lanes])
         for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():
@@ -372,9 +374,9 @@ class _Pass:
         return result
 
     def _thin(self, thinned: Floats, m: int) -> None:
-        """Change histograms of the number of sampled negatives above from m + 1 to m negatives.
+        """Turn histograms for m + 1 sampled negatives into histograms for m, in place.
 
-        The array is changed in place.
+        A row of ``thinned`` counts relevant items by the number of sampled negatives above them.
         """
         share = self.counts[: m + 1] / (m + 1)
         dropped = thinned[:, 1 : m + 2] * share
@@ -390,8 +392,8 @@ class _Pass:
     def _values(self, thinned: Floats, m: int) -> Floats:
         """Return what the relevant items of each histogram add to each expected mean.
 
-        A histogram (row of ``thinned``) counts relevant items by their number of sampled negatives
-        above. The result has the shape (histograms, metrics).
+        A histogram (row of ``thinned``) counts relevant items by the number of sampled negatives
+        above them. The result has the shape (histograms, metrics).
         """
         values = np.zeros((len(self.lanes), len(self.metrics)))
         if self.protocol.correction.by_rank:

@@ -166,11 +166,12 @@ def bounds_if_known(
 ) -> tuple[float, float]:
     """Return bounds on P(mean of ``first`` > mean of ``second``) if negatives are shared.
 
-    The two bounds are equal if the distribution of the difference of the means can be computed: if
-    instances have one relevant item and few possible values, or if items only hit or miss.
-    Otherwise the difference is taken as normal, and the bounds allow for its skewness; below 30
-    instances the bounds are 0 and 1. ``items`` and ``there`` are the relevant items of the first
-    and of the second system, in the same order of instances.
+    The two bounds are equal if the distribution of the difference of the means can be computed.
+    This is so if each instance has one relevant item, and its sampled metric can take few values;
+    or if each relevant item either hits or misses. Otherwise the difference is taken as normal, and
+    the bounds allow for its skewness; below 30 instances the bounds are 0 and 1. ``items`` holds
+    each relevant item with its rank under the first system, and ``there`` the same items with their
+    ranks under the second system.
     """
     run, back, few = first.run, np.argsort(first.order), first.size < FEW
     metric, m, protocol, runs = run.metric, run.m, run.protocol, (run, second.run)

@@ -235,11 +235,13 @@ def makarov(first: Law, second: Law) -> tuple[float, float]:
 def covariance_bounds(
     first: Run, second: Run, wanted: NDArray[np.bool_] | None = None
 ) -> tuple[Floats, Floats]:
-    """Return bounds on the covariance of two systems' sampled values of each instance.
+    """Return bounds on the covariance of two systems' sampled values, for each instance.
 
-    Instances are in the order of ``first``; those that are not ``wanted`` get 0. A corrected value
-    is the sum of a rising and a falling function of the sampled rank. The covariances of these two
-    functions are bounded separately.
+    Instances are in the order of ``first``; those that are not ``wanted`` get 0. Corrected values
+    may both rise and fall with the sampled rank. Each system's values are therefore written as a
+    rising function of the sampled rank plus a falling one. Each function of the first system has a
+    covariance with each function of the second system. These four covariances, whose sum is the
+    covariance of the values, are bounded one by one. With ties, ``_coupled`` gives the bounds.
     """
     metric, m, protocol = first.metric, first.m, first.protocol
     protocol.require_fixed(first.ranks.system)
@@ -315,9 +317,10 @@ def _item_bounds(
 
     for result, inside, sets, h in (
         (largest, a[free] <= b[free], (b, below_b), g),
-        # At the smallest overlap, the items above under the first system contain, or are contained
-        # in, the items *below* under the second system. If t drawn items are above under the second
-        # system, m - t are below, so the values of g are in reverse order.
+        # At the smallest overlap, the set of items above the relevant item under the first system
+        # contains the set of items *below* it under the second system, or is inside that set. If t
+        # drawn items are above the relevant item under the second system, m - t are below it, so
+        # the values of g are in reverse order.
         (smallest, a[free] <= below_b[free], (below_b, b), g[::-1]),
     ):
         yes, no = np.flatnonzero(inside), np.flatnonzero(~inside)

@@ -125,7 +125,10 @@ class Sampled:
 
     @cached_property
     def largest_move(self) -> float:
-        """Largest change of the mean by the sampled value of one instance; NaN if unknown."""
+        """Largest change of the mean that a change of one instance's sampled metric can cause.
+
+        It is NaN if it is unknown, or would take too long to compute.
+        """
         run = self.run
         known = run.one_each or (run.metric.sums_items and run.hits is not None)
         few = len(run.ranks) <= _INSTANCES

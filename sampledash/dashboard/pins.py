@@ -100,6 +100,9 @@ def pins(
 
 
 def note(pins: Sequence[Pin]) -> None:
-    """Write with which pinned settings, the latest ones, the page compares its numbers."""
+    """Write a caption that names the pinned settings with which the page compares its numbers.
+
+    They are the settings that the reader pinned last.
+    """
     if pins:
         st.caption(escaped(f"Below the numbers: {pins[-1].name}, the latest pin."))

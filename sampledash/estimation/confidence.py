@@ -126,11 +126,12 @@ class Cells:
     effect* is the number of instances that carry as much information as one independent instance.
     """
 
+    # A cell is a group of neighbouring sampled ranks at one m.
     starts: Ints  # index of the first outcome (m and sampled rank) of each cell
-    share: Floats  # share of the cell among the instances with the cell's m
-    size: Floats  # effective number (by the design effect) of instances with the cell's m
+    share: Floats  # of the instances with the cell's m, the share whose sampled rank is in the cell
+    size: Floats  # number of instances with the cell's m, divided by the design effect
     outcomes: int  # number of outcomes: the sum of m + 1 over all m
-    instances: float  # effective number (by the design effect) of all instances
+    instances: float  # number of all instances, divided by the design effect
 
     @staticmethod
     def of(observed: Outcomes) -> Cells:

@@ -33,8 +33,8 @@ def overlaps(
     Returns
     -------
     An overlap for each pair, which :func:`~sampledash.probability_if_shared` takes together with
-    the rank sets. If relevant items are tied with each other, their order and the tied items
-    between them are drawn at random.
+    the rank sets. If a user has several relevant items with the same score, all items with this
+    score are put in a random order that agrees with the ranks in ``sets``.
 
     Raises
     ------

@@ -381,9 +381,11 @@ def _strata_of(strata: Any, relevant: csr_array) -> tuple[Ints, Floats]:
 
 
 def _classes_of(weights: ArrayLike, relevant: csr_array) -> tuple[NDArray[np.float32], Floats]:
-    """Check weights; return the share of each item in each class, and the weight of each class.
+    """Check the items' weights; divide the items into classes of nearly equal weights.
 
-    A class is a group of items with nearly equal weights. The shares are (items, classes), float32.
+    An item whose weight is between the weights of two classes is divided over several classes.
+    Return the shares into which each item is divided, one for each class, and the weights of the
+    classes. The shares of an item add up to 1; all shares are an array (items, classes), float32.
     """
     _refuse_several("weights", relevant)
     array, items = checks.numbers("weights", weights), relevant.shape[1]

@@ -147,8 +147,9 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
     A user with no more interactions than the number held out stays in training and is not tested.
     With ``latest``, users without a training interaction are not tested, because nothing is known
     about them. Interactions at equal times are in the order of the file; ``latest`` may hold out
-    only some of them. ``halved`` divides the held-out interactions of all users together, as in
-    section 6.1 of Steck (2010), so that not every user is tested.
+    only some of them. With ``halved``, a random half of all held-out interactions is for
+    validation, and the other half for the test, as in section 6.1 of Steck (2010). A user whose
+    held-out interactions are all in the half for validation is not tested.
     """
     require_interactions(interactions)
     rule = rule if isinstance(rule, SplitRule) else parse_split(rule)

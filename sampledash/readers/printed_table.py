@@ -129,10 +129,13 @@ def read_printed(text: str) -> PrintedTable:
 
     Notes
     -----
-    A column is in percent if its name has ``(%)``, or if one of its values has a percent sign or is
-    above 1. A positive value up to 1 without a percent sign is ambiguous: it may be a fraction or
-    percent. It is refused in a column in percent, unless the column's name has ``(%)``. In other
-    columns it is refused if the table has a value above 1, but no percent sign.
+    A column is in percent if its name has ``(%)``, if one of its values has a percent sign, or if
+    one of its values is above 1. All other columns hold fractions.
+
+    A positive value up to 1 without a percent sign could be a fraction or in percent. If the name
+    of its column has ``(%)``, it is read as percent. If its column is in percent for another
+    reason, it is refused. In a column of fractions it is read as a fraction. It is refused there
+    too if another column has values above 1 and the whole table has no percent sign.
 
     Examples
     --------

@@ -239,7 +239,11 @@ def checked(
 
 
 def _refuse(scores: Table, name: str, progress: Progress) -> None:
-    """Raise an error for a blank label, a NaN score, a repeated item, or relevance not 1 or 0."""
+    """Raise an error if a table of scores has a row that cannot be ranked.
+
+    Such a row names no system, no instance or no item, has the score NaN, has a relevance other
+    than 1 and 0, or repeats an item of the same system and instance.
+    """
     blank = [_blank(scores[key]) for key in queries.KEYS]
     bad = {"blank": blank[0] | blank[1] | blank[2]}
     if scores["score"].type().is_floating():

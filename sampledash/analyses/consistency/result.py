@@ -288,12 +288,12 @@ class Focus:
 
     @remembered
     def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
-        """Return numbers of negatives m, and chances at these m, by pair of systems.
+        """Return numbers of negatives m, and for each pair of systems its chances at these m.
 
-        It is the chance that one run has the true order of the two systems. For each of the first
-        ``MOST_OVER_M`` pairs, the values of m include the smallest m from which the pair's chance
-        is at least ``probability``, and the m before it. At these two m, the chances of other pairs
-        may be NaN.
+        The chance of a pair is the probability that one run has the true order of its two systems.
+        For each of the first ``MOST_OVER_M`` pairs, the values of m include the smallest m from
+        which the pair's chance is at least ``probability``, and the m before it. At these two m,
+        the chances of other pairs may be NaN.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
@@ -328,9 +328,10 @@ class Focus:
         return negatives.merge(instances, on=["better", "worse"])
 
     def plan(self, probability: float) -> pd.DataFrame:
-        """Return how many negatives or instances are needed, for all metrics in one table.
+        """Return how many negatives, or how many instances, each pair of systems needs.
 
-        ``probability`` is that of :meth:`needed`.
+        With this number, one run shows the true order of the two systems with ``probability``. The
+        table has a row for each metric and pair of systems.
         """
         correction = str(self.result.question.protocol.correction)
         tables = [

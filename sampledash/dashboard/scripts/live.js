@@ -1,10 +1,10 @@
 // Puts the frame (page content) of a slider's step into the pictures that Plotly drew; see live.py.
 // These objects belong to ``window``, so that they exist once, however often this script is loaded.
-// ``told`` holds data from Python by name. "answer" is the upper part of the page, and "below" the
-// lower part: for both, the data are the number of the result that the part shows. All other names
-// are those of sliders: for a slider, the data are the version of its frames.
+// ``told`` maps names to data from Python. The upper part of the page has the name "answer", the
+// lower part the name "below". Results are numbered 1, 2, ...; the data of a part say which result
+// the part shows. Every other name is that of a slider; its data hold the version of its frames.
 // ``frames`` maps a version to the frames that have arrived.
-// ``live.hand`` holds name and number of the slider that the reader drags.
+// ``live.hand`` is the slider that the reader drags: its name, and the value that it now has.
 const first = !window.sampledashLive;
 const told = window.sampledashTold ??= new Map(), frames = window.sampledashFrames ??= new Map();
 const live = window.sampledashLive ??= { hand: null, look() {} };
@@ -30,8 +30,9 @@ const restore = () => {
   for (const [picture, data] of moved) if (picture.data === data) picture.back();
   for (const all of [texts, moved]) all.clear();
 };
-// Returns the frame for the number nearest to the dragged number on a logarithmic scale. A frame for
-// 0, which has no position on this scale, is returned only if the dragged number is 0.
+// ``frames`` has a frame for some values of the slider, and ``number`` is the value to which it is
+// dragged. Returns the frame for the nearest value on a logarithmic scale. A frame for 0, which has
+// no position on this scale, is returned only if ``number`` is 0.
 const nearest = (frames, number) => {
   let best = null, least = Infinity;
   for (const key of Object.keys(frames)) {
@@ -71,8 +72,8 @@ const draw = ({ name, number }, axes = false) => {
 // matters which element sends the request; see listen and follow in live.py.
 let pressed = false;
 // After Back or Forward, the browser still holds the settings that the reader has left, and would
-// send them with a request, until the page has been answered. ``left`` holds the number of the
-// answer from which the reader went, and the time.
+// send them with a request, until the page has been answered. ``left`` says which answer the reader
+// has left (its number among the results), and at what time.
 let left = null;
 const returns = () => left && told.get("answer")?.number === left.number
   && performance.now() - left.at < AGAIN;
@@ -92,8 +93,8 @@ const wish = (wanted, send) => {
 };
 const late = () => told.get("below")?.number < told.get("answer")?.number;
 // The frames of a slider are requested once the slider has appeared, so that they are there at its
-// first touch. After another number has changed, they are requested when the pointer or the focus
-// is on the slider. A touch screen has no pointer, so they are requested at once.
+// first touch. When another setting has changed, the frames are out of date. New ones are requested
+// once the pointer or the focus is on the slider; on a touch screen, which has no pointer, at once.
 const opened = new Set(), asked = new Map(), requested = {}, touch = matchMedia("(hover: none)");
 const sliderOf = (name) => document.querySelector(`.sampledash-cell[data-name="${name}"]`);
 const lacking = () => [...told.values()].find(({ of, version }) =>
@@ -120,7 +121,7 @@ if (first) {
     cancelAnimationFrame(due);
     due = live.hand = null;
   };
-  // If dragging ends without a change of the number, shows all as before.
+  // If dragging ends without a change of the slider's value, shows all as before.
   live.drop = () => {
     end();
     restore();

@@ -243,7 +243,7 @@ class Picture {
       if (!fits) continue;
       const { drawn } = group, { xref = "x", yref = "y" } = was, across = axis(xref);
       const [first, last] = across?.range ?? [now.x, now.x];
-      // A name beyond the axis is hidden.
+      // A text whose position is beyond an end of the axis is hidden.
       if (now.x < first || now.x > last) group.style.visibility = "hidden";
       // On a logarithmic axis, Plotly gives the positions of annotations as logarithms.
       const dx = way(xref, "r2p", was.x, now.x) + (now.xshift ?? 0) - (was.xshift ?? 0)
@@ -265,7 +265,8 @@ class Picture {
     this.graph.style.height = `${heightOf(this.graph, this.least)}px`;
     (await plotly).Plots.resize(this.graph);
   }
-  // Downloads the picture, with the settings and the names of pins below it as a caption.
+  // Downloads the picture with a caption. The caption lists the settings. If the reader has pinned
+  // other settings to compare them, it also says which line style belongs to which of them.
   async take(format) {
     const Plotly = await plotly, { graph, name, alt, caption } = this;
     await this.settle();
@@ -304,7 +305,7 @@ const pixels = async (url, width, height) => {
   canvas.getContext("2d").drawImage(image, 0, 0, ...size);
   return canvas.toDataURL("image/png");
 };
-// Lets the reader drag the upright line of a picture, which marks the number of a slider.
+// Lets the reader drag the upright line of a picture, which marks the value of a slider.
 const NEAR = 9;  // largest distance in pixels at which the pointer can grasp the line
 class Handle {
   constructor(graph) {
