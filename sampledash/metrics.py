@@ -25,10 +25,6 @@ from sampledash.types import Floats, Ints
 MetricName = Literal["auc", "precision", "recall", "ap", "ndcg", "rr", "hit_rate", "topk", "atop"]
 
 
-def _ideal_dcg(relevant: int, k: float) -> float:
-    return float(np.sum(1 / np.log2(np.arange(2, min(relevant, k) + 2))))
-
-
 @dataclass(frozen=True)
 class Kind:
     """Properties of a metric: a row of :data:`KINDS`."""
@@ -67,7 +63,8 @@ KINDS: dict[str, Kind] = {
         "NDCG", "optional", ("normalizeddiscountedcumulativegain",), r"\frac{1}{\log_2(r+1)}",
         "discounted gain: rank 1 is worth 1.58 times rank 2",
         lambda position, j: 1 / np.log2(position + 1),
-        lambda relevant, k: 1 / _ideal_dcg(relevant, k), color="blue", chips=("NDCG@k", "NDCG"),
+        lambda relevant, k: 1 / float(np.sum(1 / np.log2(np.arange(2, min(relevant, k) + 2)))),
+        color="blue", chips=("NDCG@k", "NDCG"),
     ),
     "ap": Kind(
         "AP", "optional", ("map", "averageprecision", "meanaverageprecision"), r"\frac{1}{r}",

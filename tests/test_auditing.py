@@ -72,6 +72,36 @@ def test_lists_without_interactions_and_one_list_for_all_are_told():
     assert np.isnan([result.alpha, result.uniform_p, *result.alpha_interval]).all()
 
 
+def test_what_is_special_in_some_lists_is_not_said_of_the_draws():
+    data = audits.made(3)
+    clean = sd.audit(**data)
+    assert clean.alpha_interval[0] < 0 < clean.alpha_interval[1]
+    # The relevant item is in every list: this does not make draws look popular.
+    some = dict(enumerate(data["negatives"]))
+    data["negatives"] = [np.append(some[i][1:], item) for i, item in enumerate(data["positives"])]
+    result = sd.audit(**data)
+    assert not {*result.findings["finding"]} & {"not drawn uniformly", "lists that are shared"}
+    low, high = result.alpha_interval
+    assert low < 0 < high
+    # A list that is longer lost no duplicates.
+    data["negatives"] = [np.append(some[0], 299), *[*some.values()][1:]]
+    told = sd.audit(**data).sentence
+    assert "1 of 200 lists has another length than most: the longest has 21 negatives." in told
+    # One list for all has nobody's history left out.
+    told = sd.audit(some[0], data["positives"], data["interactions"]).sentence
+    assert "history" not in told
+    assert "leave them out" not in told
+
+
+def test_the_ends_of_a_pool_are_told_only_where_all_between_are_drawn():
+    data = audits.made(5, m=40, pool=0.8)
+    assert sd.audit(**data).pool.ends == (0, 239)
+    # Draw from 200 of the items 1 to 298, which lie apart.
+    items = np.sort(np.random.default_rng(1).choice(np.arange(1, 299), 200, replace=False))
+    data["negatives"] = [items[np.unique(part % 200)] for part in data["negatives"]]
+    assert sd.audit(**data).pool.ends is None
+
+
 def test_what_could_not_be_checked_is_told_where_nothing_is_wrong(tmp_path, capsys):
     (file := tmp_path / "test.negative").write_text("(0,8)\t1\t2\n(1,9)\t3\t4\n")
     assert main(["audit", str(file)]) == 0

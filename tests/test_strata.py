@@ -155,7 +155,7 @@ def test_ranks_of_scores_get_classes_by_popularity(tmp_path, monkeypatch, capsys
         assert main(["rank", file, "--negatives", "weight"]) == 2
         assert words in capsys.readouterr().err
     assert main(how) == 2
-    words = "--negatives counts how often each item is in --seen: give --seen"
+    words = "popularity is counted in --seen; give --seen"
     assert words in capsys.readouterr().err
 
 

@@ -302,15 +302,13 @@ def audit(
     fair, excluded = counts & (popularity[lists.item] > 0), csr_array(lists.seen.shape)
     holds, left_out = [], []
     for marks in (lists.positive, lists.seen):
-        places_of = np.repeat(np.arange(len(lists.lengths)), np.diff(marks.indptr)) * size
-        marked = np.append(places_of + marks.indices, -1)
-        holds.append(marked[np.searchsorted(marked[:-1], keys)] == keys)
+        holds.append(np.isin(keys, np.ravel_multi_index(marks.nonzero(), marks.shape)))
         # ``marks`` says which items are relevant, or in the history of the list's instance. If
         # fewer such items are drawn than with uniform draws from all items, lists leave them out.
         hits = int((holds[-1] & counts).sum())
         chance = lists.lengths[first] @ np.diff(marks.indptr)[first] / size
         left_out.append(not hits or bool(pdtr(hits, chance) < LEVEL))
-        if left_out[-1]:
+        if left_out[-1] or marks is lists.positive:  # how it comes into a list is another question
             fair, excluded = fair & ~holds[-1], excluded + marks
     excluded.data = np.minimum(excluded.data, 1)
     number = np.searchsorted(first, row)
@@ -378,10 +376,10 @@ def _model(
     if not cut and not (never and gammainc(never, expected) < LEVEL):
         return p, deciles, None, fitted
     # Some items seem to be excluded from the draws. Repeat the test and the fit without them.
-    pool = Pool(never, expected, (labels[low], labels[high]) if cut else None)
     reach = np.isin(np.arange(len(rings)), np.arange(low, high + 1)) if cut else drawn
-    p, deciles, _, fitted = _model(draws, popularity * reach, labels, known, once, alpha)
-    return p, deciles, pool, fitted
+    p, deciles, inner, fitted = _model(draws, popularity * reach, labels, known, once, alpha)
+    ends = (labels[low], labels[high]) if cut and inner is None else None
+    return p, deciles, Pool(never, expected, ends), fitted
 
 
 def _evenness(draws: Draws, popularity: Floats, once: bool) -> tuple[float, pd.DataFrame]:

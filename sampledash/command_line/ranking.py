@@ -106,7 +106,7 @@ def _weights(
             rows = seen.group_by("item").agg(times=seen.count()).to_pyarrow().to_pandas()
         known = rows["times"]
     else:
-        raise ValueError("--negatives counts how often each item is in --seen: give --seen")
+        raise ValueError(f"--negatives {negatives}: popularity is counted in --seen; give --seen")
     *values, unseen = popularity(negatives, [*known, 0])
     return defaultdict(lambda: unseen, zip(rows["item"].astype(str), values, strict=True))
 

@@ -169,8 +169,7 @@ def say(result: Result, x: int, *, dim: bool = False) -> None:
     page.say(headline(result, x, system_name), badge, dim=dim, about=escaped(q.source.name))
     values = len(ladder(result.m_max, q.m, q.protocol)) if q.protocol.anew else 0
     if others := other_metrics(result, x):
-        with st.container(key=f"{OTHERS}_dimmed" if dim else OTHERS):
-            st.markdown(others)
+        st.container(key=f"{OTHERS}_dimmed" if dim else OTHERS).markdown(others)
     notes = beware(result, system_name)
     notes.append(words.say.looked_at(values, result.m_max, result.capped))
     notes.append(words.TEXTS["uniform"] * q.source.uniform)

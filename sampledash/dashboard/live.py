@@ -13,6 +13,7 @@ answer are then dimmed. They are drawn anew once they are visible, or once the p
 is on them.
 """
 
+import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -167,6 +168,9 @@ def follow(shown: object = None, every: Sequence[Follows] = (), answers: Hashabl
 
 
 def _tell(name: str, data: Mapping[str, Any]) -> None:
+    # The data hold the time of the run. Otherwise, a run with the result of the run before would go
+    # unnoticed, and the page would go on showing the frame of a slider.
+    data = {**data, name: {**data[name], "run": time.monotonic()}}
     _TELLING(key=f"tell_{name}", data=data, on_asked_change=lambda: None, height=1)
 
 

@@ -140,7 +140,8 @@ def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
     """Return warnings on the data and the settings.
 
     They are about instances that have other numbers of candidates in another system, or fewer
-    negatives than are to be drawn, and about metrics whose cutoff leaves no item out.
+    negatives than are to be drawn, about strata from which other numbers of negatives are drawn,
+    and about metrics whose cutoff leaves no item out.
     """
     first, *others = findings.sets
     notes, atoms = list[str](), first.counted()
@@ -157,6 +158,9 @@ def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
     short = instances(atoms.negatives < findings.m)
     if findings.protocol.design.distinct and short:
         notes.append(say.fewer_negatives(short, atoms.instances, findings.m))
+    if atoms.strata is not None:
+        drawn, uses = atoms.strata[:, 3].sum(axis=1), bool(findings.protocol.design.needs)
+        notes += filter(None, [say.strata(drawn.min(), drawn.max(), findings.m, uses)])
     largest = max(int(ranks.n.max()) for ranks in findings.sets)
     relevant = max(ranks.max_relevant for ranks in findings.sets)
     for metric in findings.metrics:

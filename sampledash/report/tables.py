@@ -227,9 +227,9 @@ def as_latex(table: pd.DataFrame) -> str:
     columns, heads, cells = printed(table), [], []
     for column in columns:
         head, write = escape.tex(column.header), _tex_number if column.number else escape.tex
-        if column.ours:  # symbols in a header, such as m, are in math mode
-            head = _SYMBOL.sub(r"$\g<0>$", head).replace("γ", r"\gamma")
-        heads.append(head)
+        # Symbols in a header, such as m, are in math mode.
+        symbols = _SYMBOL.sub(r"$\g<0>$", head).replace("γ", r"\gamma")
+        heads.append(symbols if column.ours else head)
         cells.append([write(x) or MISSING_TEX for x in column.cells])
     styled = pd.DataFrame(dict(enumerate(cells))).set_axis(heads, axis=1).style
     sides = "".join("r" if column.number else "l" for column in columns)

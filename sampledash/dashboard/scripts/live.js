@@ -46,6 +46,7 @@ const draw = ({ name, number }, axes = false) => {
   const known = frames.get(told.get(name)?.version);
   if (!known) return;
   const frame = nearest(known.frames, number);
+  if (!frame) return;  // there is no frame for 0
   for (const [key, moving] of Object.entries(frame.pictures)) {
     const at = key.replace(/[^\w-]/g, "-");  // Streamlit writes the key like this in a class name
     const graph = document.querySelector(`.st-key-${at} .js-plotly-plot`);
@@ -72,12 +73,10 @@ const draw = ({ name, number }, axes = false) => {
 // matters which element sends the request; see listen and follow in live.py.
 let pressed = false;
 // After Back or Forward, the browser still holds the settings that the reader has left, and would
-// send them with a request, until the page has been answered. ``left`` says which answer the reader
-// has left (its number among the results), and at what time.
-let left = null;
-const returns = () => left && told.get("answer")?.number === left.number
-  && performance.now() - left.at < AGAIN;
-const running = () => returns()
+// send them with a request, until Python has run the whole page. ``back`` is the time of Back.
+const RETURN = 10_000;  // milliseconds that Python is given for this
+let back = -Infinity;
+const running = () => performance.now() - back < RETURN
   || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";
 const wish = (wanted, send) => {
   let due = null;
@@ -149,9 +148,7 @@ if (first) {
       if (isIntersecting) seen.add(target); else seen.delete(target);
     live.looked();
   });
-  window.addEventListener("popstate", () => {
-    left = { number: told.get("answer")?.number, at: performance.now() };
-  }, true);
+  window.addEventListener("popstate", () => { back = performance.now(); }, true);
   for (const kind of ["pointerdown", "keydown", "pointerup", "pointercancel", "keyup"])
     window.addEventListener(kind, () => { pressed = kind.endsWith("down"); }, true);
   for (const kind of ["pointerover", "focusin"])
@@ -172,11 +169,12 @@ const compare = () => {
     if (late()) live.sight.observe(part);
   }
 };
-let answered;  // number of the answer that was shown last
+let answered, whole;  // runs in which Python drew the answer, and the lower part, that are shown
 live.hear ??= () => {
-  const { number } = told.get("answer") ?? {};
-  if (number !== answered) restore();
-  answered = number;
+  const { run } = told.get("answer") ?? {}, below = told.get("below")?.run;
+  if (run !== answered) restore();
+  if (below !== whole) back = -Infinity;
+  [answered, whole] = [run, below];
   live.resume?.();
   compare();
   live.near();  // the pointer may already be on a slider
