@@ -159,6 +159,16 @@ def test_ranks_of_scores_get_classes_by_popularity(tmp_path, monkeypatch, capsys
     assert words in capsys.readouterr().err
 
 
+def test_another_number_of_negatives_than_the_strata_give_is_told(tmp_path, capsys):
+    # Each instance draws all of its 8 or 9 negatives below 9, and 20 others.
+    (file := tmp_path / "r.csv").write_bytes(as_csv(ranks_table(some_sets())).encode())
+    several = "The ranks are for 28 to 29 negatives from the strata, but here each instance gets 30"
+    unused = "The ranks hold strata, which this way of drawing negatives does not use."
+    for scheme, words in (("strata", several), ("without-replacement", unused)):
+        main(["check", str(file), "--metric", "Recall@5", "--m", "30", "--scheme", scheme])
+        assert words in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("scheme", ["popularity-without-replacement", "strata"])
 def test_the_page_offers_and_computes_schemes_by_class(scheme):
     sets, label = some_sets(), sd.schemes.SCHEMES[scheme].label

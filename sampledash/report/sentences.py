@@ -158,9 +158,9 @@ def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
     short = instances(atoms.negatives < findings.m)
     if findings.protocol.design.distinct and short:
         notes.append(say.fewer_negatives(short, atoms.instances, findings.m))
-    if atoms.strata is not None:
-        drawn, uses = atoms.strata[:, 3].sum(axis=1), bool(findings.protocol.design.needs)
-        notes += filter(None, [say.strata(drawn.min(), drawn.max(), findings.m, uses)])
+    if atoms.strata is not None and (needs := findings.protocol.design.needs) != "classes":
+        drawn = atoms.strata[:, 2:].min(axis=1).sum(axis=1)  # no more than a stratum has
+        notes += filter(None, [say.strata(drawn.min(), drawn.max(), findings.m, bool(needs))])
     largest = max(int(ranks.n.max()) for ranks in findings.sets)
     relevant = max(ranks.max_relevant for ranks in findings.sets)
     for metric in findings.metrics:
