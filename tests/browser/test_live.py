@@ -186,6 +186,26 @@ def test_lines_after_each_change_are_those_of_the_core(page):
         assert np.all((low <= corners[:, 1]) & (corners[:, 1] <= high))
 
 
+def test_back_right_after_a_step_shows_the_answer_of_the_address(page):
+    visit(page, "correct?gamma=1")
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    page.wait_for_function(touches.FRAMES, arg="gamma")
+    rest(page)
+    numbers = page.get_by_test_id("stMetric")
+    before = headline(page).inner_text(), numbers.all_inner_texts()
+    page.evaluate(HOLD, "correct_vector")
+    assert key(page, "ArrowLeft", "gamma") == 0.5
+    page.evaluate(f"() => {TWO_FRAMES}")
+    expect(headline(page)).to_contain_text("BV 0.5 ")
+    page.go_back()
+    page.wait_for_function("() => held.length >= 2")
+    page.evaluate("() => letGo()")
+    says(page, "BV 1 cuts")
+    rest(page)
+    assert (headline(page).inner_text(), numbers.all_inner_texts()) == before
+    expect(rail(page, "gamma")).to_have_attribute("aria-valuetext", "1")
+
+
 # Text and position of what the pictures of the answer show: labels of axes, names, ends of lines.
 DRAWN = """() => [...document.querySelectorAll(".st-key-picture .js-plotly-plot")].map((graph) => {
   const [{ x, y }, parts] = [graph.getBoundingClientRect(), ".xtick text, .ytick text, .js-line"];
