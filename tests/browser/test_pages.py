@@ -285,6 +285,8 @@ def test_a_change_sends_its_picture_first_and_ends_as_a_new_page(server, name, n
         for part in (element, wanted[place]):  # a new page sends the numbers of its address
             for name in {"value", "raw_value", "set_value"} & {*part.DESCRIPTOR.fields_by_name}:
                 part.ClearField(name)
+            if getattr(part, "json", ""):  # sliders are told which run of the whole page it is
+                part.json = re.sub(r'"run": [\d.]+', "", part.json)
         assert element == wanted[place]
 
 
