@@ -61,7 +61,8 @@ class Audit:
         Whether each draw is a duplicate in its list, is the relevant item of its list, or is in the
         history of its instance.
     seen_out
-        Whether lists leave out the history of their instance, apart from a few faults.
+        Whether lists leave out the history of their instance, apart from a few faults. None if most
+        lists are shared: a list cannot leave out the histories of all its instances.
     drawn
         How the negatives seem to have been drawn, such as ``"without replacement"``.
     uniform_p
@@ -83,7 +84,7 @@ class Audit:
     repeated: Flags
     holds_positive: Flags
     holds_seen: Flags
-    seen_out: bool
+    seen_out: bool | None
     drawn: str
     uniform_p: float
     deciles: pd.DataFrame
@@ -278,8 +279,8 @@ def audit(
     -----
     The tests together raise a false alarm in one of 300 audits of clean lists. The power α of draws
     by popularity^α is estimated by maximum likelihood, for draws with or without replacement; the
-    order of a list is not used. The candidates of a list are all items, except the history and the
-    relevant item if lists leave these out. A shared list counts once. Items without an interaction
+    order of a list is not used. The candidates of a list are all items except the relevant item
+    and, if lists leave it out, the history. A shared list counts once. Items without an interaction
     are known only because a list names them; therefore neither the estimate nor the tests use them.
 
     Examples
@@ -299,17 +300,17 @@ def audit(
     groups = _groups(lists)
     first = [rows[0] for rows in groups]
     counts = np.isin(row, first)  # whether a draw counts: of lists in a group, only the first does
-    fair, excluded = counts & (popularity[lists.item] > 0), csr_array(lists.seen.shape)
-    holds, left_out = [], []
-    for marks in (lists.positive, lists.seen):
-        holds.append(np.isin(keys, np.ravel_multi_index(marks.nonzero(), marks.shape)))
-        # ``marks`` says which items are relevant, or in the history of the list's instance. If
-        # fewer such items are drawn than with uniform draws from all items, lists leave them out.
-        hits = int((holds[-1] & counts).sum())
-        chance = lists.lengths[first] @ np.diff(marks.indptr)[first] / size
-        left_out.append(not hits or bool(pdtr(hits, chance) < LEVEL))
-        if left_out[-1] or marks is lists.positive:  # how it comes into a list is another question
-            fair, excluded = fair & ~holds[-1], excluded + marks
+    marks = lists.positive, lists.seen  # relevant items, and items of the history, by list
+    holds = [np.isin(keys, np.ravel_multi_index(x.nonzero(), x.shape)) for x in marks]
+    # Relevant items are left out of the estimate and the tests, because many lists hold them or
+    # leave them out on purpose. If fewer items of the history are drawn than with uniform draws
+    # from all items, lists leave out the history.
+    fair, excluded = counts & (popularity[lists.item] > 0) & ~holds[0], lists.positive.copy()
+    hits = int((holds[1] & counts).sum())
+    chance = lists.lengths[first] @ np.diff(lists.seen.indptr)[first] / size
+    left_out = not hits or bool(pdtr(hits, chance) < LEVEL)
+    if left_out:
+        fair, excluded = fair & ~holds[1], excluded + lists.seen
     excluded.data = np.minimum(excluded.data, 1)
     number = np.searchsorted(first, row)
     draws = Draws(len(first), number[fair], lists.item[fair], csr_array(excluded[first]))
@@ -326,7 +327,8 @@ def audit(
         fair &= ~repeated
         draws = draws._replace(row=number[fair], item=lists.item[fair])
     options = lists.items, lists.popularity is not None, once, float(np.nan_to_num(quick.alpha))
-    faults = repeated, holds[0], holds[1], left_out[1], drawn
+    seen_out = left_out if 2 * len(groups) > len(lists.lengths) else None
+    faults = repeated, holds[0], holds[1], seen_out, drawn
     return Audit(lists, groups, *faults, *_model(draws, popularity, *options))
 
 

@@ -41,8 +41,8 @@ OURS = {
 # pages, which have no slider, the second of two values is typed instead.
 VALUES = {"m": (47, 230), "gamma": (0.33, 0.047)}
 WAYS = ("typed", "by key")
-# Records when a change was sent, when the pictures of the answer and the sentence last changed
-# visibly, long tasks, and times between frames.
+# Records when the key of a change was pressed, when the pictures of the answer and the sentence
+# last changed visibly, long tasks, and times between frames.
 WATCH = """() => {
   const seen = window.seen = {began: 0, moved: 0, said: 0, tasks: [], frames: []};
   const plot = ".st-key-picture .js-plotly-plot";
@@ -63,7 +63,7 @@ WATCH = """() => {
   watch("moved", plot);
   new PerformanceObserver((list) => seen.tasks.push(...list.getEntries().map((e) => e.duration)))
     .observe({type: "longtask"});
-  const sent = (event) => { if (event.key === "Enter") seen.began = performance.now(); };
+  const sent = ({ key }) => { if (/^(Enter|Arrow)/.test(key)) seen.began ||= performance.now(); };
   window.addEventListener("keydown", sent, true);
   let last = performance.now();
   const frame = (now) => {
