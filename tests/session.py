@@ -120,7 +120,7 @@ def serve(script: str | Path = "app.py", port: int = 0) -> tuple[subprocess.Pope
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = port or free.getsockname()[1]
-    options = {"headless": "true", "address": "127.0.0.1", "port": port, "fileWatcherType": "none"}
+    options = {"headless": "true", "address": "127.0.0.1", "port": port}
     command = [sys.executable, "-m", "streamlit", "run", str(script)]
     command += [f"--server.{name}={value}" for name, value in options.items()]
     how = {"cwd": ROOT, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}

@@ -67,8 +67,7 @@ def test_the_example_of_each_help_runs(name, capsys, monkeypatch, tmp_path):
         monkeypatch.setattr(sys, "argv", [])
         monkeypatch.setenv("SAMPLEDASH_RESULTS", "")
         assert main([command, *rest]) == 0
-        # The server listens only on this machine and does not watch files for changes.
-        options = {"port": 8501, "address": "127.0.0.1", "fileWatcherType": "none"}
+        options = {"port": 8501, "address": "127.0.0.1"}  # the server listens only on this machine
         words = [f"--server.{option}={value}" for option, value in options.items()]
         assert calls == [("streamlit", "run", str(ROOT / "app.py"), *words)]
         assert json.loads(os.environ["SAMPLEDASH_RESULTS"]) == [MOVIELENS]

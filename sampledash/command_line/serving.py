@@ -27,7 +27,7 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
         raise ValueError(f"--port {args.port} is no port: give one from 1 to 65535")
     os.environ["SAMPLEDASH_RESULTS"] = json.dumps(results(args.files))
     os.chdir(app.parent)  # Streamlit reads its settings from the folder in which it is started
-    options = {"port": args.port, "address": args.address, "fileWatcherType": "none"}
+    options = {"port": args.port, "address": args.address}
     if args.base_path:
         options["baseUrlPath"] = args.base_path
     sys.argv = ["streamlit", "run", str(app)]
