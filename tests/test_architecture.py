@@ -277,7 +277,7 @@ state.py _state
 uploads.py streamlit.runtime.uploaded_file_manager.DeletedFile
 picture.js _fullData
 picture.js _fullLayout
-sliding.js _fullLayout
+html.js _fullLayout
 """
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,6 @@ from sampledash.types import Floats, Ints
 
 HEIGHT = 400
 TITLE = 62  # height of a title of two lines, in pixels
-# JavaScript that lets a page's sliders work by keyboard and by touch as well as by mouse.
-SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 LARGE = 1.5  # factor by which annotations and line widths are enlarged for a projector
 Trace = dict[str, Any]
 Range = tuple[float, float]

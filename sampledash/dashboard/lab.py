@@ -509,4 +509,4 @@ def _toy(setup: lab.Setup) -> None:
     left, right = st.columns([5, 7], gap="large", vertical_alignment="center")
     left.markdown(words.TEXTS["toy"])
     with right:
-        page.moving(pictures.toys(page.is_dark()), key="lab_toy", alt=words.TEXTS["toy alt"])
+        sliders.moving(pictures.toys(page.is_dark()), key="lab_toy", alt=words.TEXTS["toy alt"])

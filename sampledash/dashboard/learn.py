@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from sampledash.analyses import sliding, theme
 from sampledash.analyses.learn import lesson as lessons
 from sampledash.analyses.learn.lesson import LOCKED, PAPER, Choice, Lesson, Link
-from sampledash.dashboard import page, state
+from sampledash.dashboard import page, sliders, state
 from sampledash.report.numbers import unbroken
 from sampledash.report.sentences import negatives
 
@@ -119,8 +119,8 @@ def _body(number: int, *, revealed: bool, present: bool) -> None:
     lesson = lessons.words(number, view)
     with above:
         fig = _made(number, view, revealed, page.is_dark(), present)
-        key = f"lesson-{number}-{view}-{revealed}-{present}"
-        page.moving(fig, key=key, alt=lesson.described(revealed))
+        sliders.moving(fig, key=f"lesson-{number}", alt=lesson.described(revealed))
+        st.html(f"<script>{lessons.KEYS}</script>", unsafe_allow_javascript=True)
     if not revealed:
         st.caption(LOCKED)
     for column in right:
@@ -188,9 +188,7 @@ def _made(number: int, view: str, revealed: bool, dark: bool, present: bool) -> 
 
 def _foot(lesson: Lesson, present: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_foot"):
-        about = "Large letters and nothing but the picture. "
-        about += "With embed=true in the address the menu is gone too."
-        st.toggle("Present", key=PRESENT, bind="query-params", help=about)
+        st.toggle("Present", key=PRESENT, bind="query-params", help=sliders.HELP["present"])
         if present:
             return
         with st.popover("For teachers", icon=":material/school:"):

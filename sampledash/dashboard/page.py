@@ -18,7 +18,7 @@ import streamlit as st
 from plotly.utils import PlotlyJSONEncoder
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash.analyses import choices, memory, sliding, theme
+from sampledash.analyses import choices, memory, theme
 from sampledash.dashboard import scripts, state
 from sampledash.grids import LIVE
 from sampledash.report import tables
@@ -215,7 +215,7 @@ def picture(
     ``drags`` is the key of the setting that the reader changes by dragging the vertical line.
     """
     shown = state.setting()
-    sent = {"figure": fig.to_dict(), "alt": alt, "name": _file(key, shown), "dim": dim}
+    sent = {"figure": fig.to_dict(), "key": key, "alt": alt, "name": _file(key, shown), "dim": dim}
     sent |= {"hears": on_pick is not None, "drags": drags, "caption": state.caption(shown)}
 
     def picked() -> None:
@@ -238,17 +238,6 @@ def _file(name: str, shown: Mapping[str, str]) -> str:
     """Return the name of a download, without extension; ``shown`` holds the settings."""
     settings = (f"{key}-{text}" for key, text in shown.items())
     return "-".join(["sampledash", name, *settings]).replace(",", "").replace(" ", "-")
-
-
-def moving(fig: theme.Picture, *, key: str, alt: str) -> None:
-    """Draw a picture whose slider, if it has one, works by mouse, touch and keyboard.
-
-    Plotly's sliders work by mouse only. A small script lets the Tab key reach each slider, gives
-    the slider its role for screen readers, and moves the slider when an arrow key is pressed. The
-    script also changes lessons by PageUp and PageDown, the keys of a presenter's remote control.
-    """
-    picture(fig, key=key, alt=alt)
-    st.html(f"<script>{sliding.SCRIPT}</script>", unsafe_allow_javascript=True)
 
 
 def panels(fig: theme.Picture, count: int, **options: Any) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash.analyses import choices
+from sampledash.analyses import choices, theme
 from sampledash.dashboard import page, scripts, state
 from sampledash.report.templates import texts
 from sampledash.schemes import SCHEMES
@@ -132,6 +132,15 @@ def _draw(
         more = {"locked": locked[key]} if key in locked else _rail(key, *bounds(key), key in late)
         every.append(about | more)
     _SLIDERS(key=f"rails_{name}", data=every)
+
+
+def moving(fig: theme.Picture, *, key: str, alt: str) -> None:
+    """Draw a picture and, if it has steps, a slider above it, which works without the server."""
+    for slider in fig.to_dict()["layout"].get("sliders", ()):
+        about = {"name": key, "label": slider["currentvalue"]["prefix"].rstrip(" =:")}
+        about |= {"kind": "steps", "texts": [step["label"] for step in slider["steps"]]}
+        _SLIDERS(key=f"rails_{key}", data=[about | {"number": slider["active"]}])
+    page.picture(fig, key=key, alt=alt)
 
 
 def uses_cutoff(key: str = "metrics") -> bool:

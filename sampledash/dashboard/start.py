@@ -11,7 +11,7 @@ import streamlit as st
 import sampledash as sd
 from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, movielens, names
 from sampledash.analyses.sliding import ALL, slopes
-from sampledash.dashboard import page
+from sampledash.dashboard import page, sliders
 from sampledash.report.numbers import unbroken
 from sampledash.report.sentences import ranking
 from sampledash.report.templates import Sentences
@@ -48,7 +48,7 @@ def show() -> None:
     with st.container(key="start"):
         st.markdown(f"### {headline}")
     st.markdown(about)
-    page.moving(fig, key="start_slopes", alt=alt)
+    sliders.moving(fig, key="start_slopes", alt=alt)
     st.markdown("**What do you have?**")
     for place, (target, query, name, icon, about) in zip(st.columns(len(HAVE)), HAVE, strict=True):
         with place.container(border=True, height="stretch"):

@@ -337,7 +337,7 @@ def test_an_exact_number_reaches_every_panel_and_the_picture_that_is_taken_away(
 
 GIVEN = ".st-key-given_headline", ".st-key-given_picture .js-plotly-plot", ".st-key-bar"
 OWN = ".st-key-headline", ".st-key-picture .js-plotly-plot", ".st-key-bar", ".st-key-strip"
-LESSON = "h3", ".js-plotly-plot", ".slider-group"
+LESSON = "h3", ".js-plotly-plot", ".sampledash-rail"
 
 
 def m_is_at_most_the_eighth_stop_of_the_tab_key(page):

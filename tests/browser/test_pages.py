@@ -14,6 +14,7 @@ import sampledash as sd
 from sampledash.command_line import main
 from sampledash.dashboard.uploads import LOST
 from sampledash.report.html import html_report
+from sampledash.report.numbers import percent
 from tests.benchmarks.first_touch import field, rail
 from tests.benchmarks.load import Reader
 from tests.browser.reader import go, headline, phone, rest, says, strip, upload, visit
@@ -190,9 +191,41 @@ def test_arrows_lead_through_the_lessons_and_an_answer_is_kept(page):
         expect(after).to_have_count(0)
         expect(page.locator(".js-plotly-plot")).to_have_count(1)
         slider.focus()
-        slider.press("End")
+        slider.press("Home")
         expect(page.locator(".gtitle")).to_contain_text("1 negative: one and the same line")
         says(page, "4. ")
+
+
+def test_the_slider_of_a_lesson_stays_at_its_step_when_the_metric_changes(page):
+    # Table 2 of Krichene & Rendle: at m = 99, AP of A is 0.637 and of C 0.326.
+    sets, title = sd.example("paper-abc"), page.locator(".gtitle")
+    visit(page, "learn?lesson=5&guess5=A")
+    slider = page.get_by_role("slider", name="m", exact=True)
+    expect(title).to_contain_text("A 63.66 %   B 34.07 %   C 32.62 %")
+    page.evaluate("document.querySelector('.js-plotly-plot').first = true")
+    box = page.locator(".sampledash-rail").bounding_box()
+    x, y, wide = box["x"] + 8, box["y"] + box["height"] / 2, box["width"] - 16
+    for metric in ("AP", "NDCG"):
+        if metric == "NDCG":  # the slider stays at 20, and the picture is not made anew
+            page.get_by_role("radio", name=metric, exact=True).click()
+        else:
+            page.mouse.move(x + wide * 6 / 15, y)  # 99 is the seventh of sixteen steps
+            page.mouse.down()
+            page.mouse.move(x + wide * 0.2, y, steps=5)
+            page.mouse.move(x + wide * 4.2 / 15, y)
+            page.mouse.up()
+        shown = [
+            f"{rs.system} {percent(sd.expected_mean(metric, rs, 20, scheme='with-replacement'))}"
+            for rs in sets
+        ]
+        expect(title).to_contain_text("   ".join(shown))
+        expect(slider).to_have_attribute("aria-valuetext", "20")
+        dot = page.locator(".scatterlayer .trace .points .point").first.bounding_box()
+        place = "(() => { const plot = document.querySelector('.js-plotly-plot'), "
+        place += "{ xaxis } = plot._fullLayout; return xaxis._offset + xaxis.d2p(20) "
+        place += "+ plot.getBoundingClientRect().left; })()"
+        assert dot["x"] + dot["width"] / 2 == pytest.approx(page.evaluate(place), abs=1)
+        assert page.evaluate("document.querySelector('.js-plotly-plot').first")
 
 
 def test_presenting_embedded_is_one_picture_without_menu(page):

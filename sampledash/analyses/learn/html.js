@@ -101,3 +101,54 @@ addEventListener("keydown", (event) => {
   if (ways[key] && !altKey && !ctrlKey && !metaKey && !shiftKey) button(ways[key]).click();
 });
 show();
+// Adds arrow keys and accessibility roles to Plotly's sliders.
+(() => {
+  const RAIL = ".slider-rail-touch-rect";
+  const figure = (group) => group.closest(".js-plotly-plot");
+  const slider = (group) => group.__data__;  // D3, used by Plotly, stores the slider here
+  const steps = (group) => slider(group).steps.filter((step) => step.visible !== false);
+  const tell = (group) => {
+    const all = steps(group), now = slider(group).active;
+    group.setAttribute("aria-valuemin", 0);
+    group.setAttribute("aria-valuemax", all.length - 1);
+    group.setAttribute("aria-valuenow", now);
+    group.setAttribute("aria-valuetext", all[now].label);
+  };
+  const move = (group, to) => {
+    const rail = group.querySelector(RAIL).getBoundingClientRect();
+    const last = steps(group).length - 1;
+    const at = Math.min(Math.max(to, 0), last);
+    const where = {
+      bubbles: true, cancelable: true, view: window,
+      clientX: rail.left + 10 + (rail.width - 20) * at / last, clientY: rail.top + rail.height / 2,
+    };
+    group.querySelector(RAIL).dispatchEvent(new MouseEvent("mousedown", where));
+    figure(group).dispatchEvent(new MouseEvent("mouseup", where));
+    tell(group);
+  };
+  const pressed = (event) => {
+    const group = event.currentTarget, now = slider(group).active, last = steps(group).length - 1;
+    const to = {
+      ArrowRight: now + 1, ArrowUp: now + 1, ArrowLeft: now - 1, ArrowDown: now - 1,
+      PageUp: now + 3, PageDown: now - 3, Home: 0, End: last,
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    move(group, to);
+  };
+  const scan = () => {
+    for (const group of document.querySelectorAll("g.slider-group:not([role])")) {
+      if (!figure(group)?._fullLayout?.sliders?.length) continue;
+      group.setAttribute("role", "slider");
+      group.setAttribute("tabindex", "0");
+      const prefix = slider(group).currentvalue.prefix.replace(/[=:]\s*$/, "").trim();
+      group.setAttribute("aria-label", prefix);
+      group.addEventListener("keydown", pressed);
+      figure(group).on?.("plotly_sliderchange", () => tell(group));
+      tell(group);
+    }
+  };
+  new MutationObserver(scan).observe(document.body, { childList: true, subtree: true });
+  scan();
+})();

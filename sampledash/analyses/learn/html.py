@@ -34,7 +34,7 @@ def page(progress: Progress) -> str:
     for number in range(1, len(lessons.course()) + 1):
         sections.append(macros.section(number))
         progress(number / len(lessons.course()))
-    scripts = get_plotlyjs(), sliding.SCRIPT, here.with_suffix(".js").read_text(encoding="utf-8")
+    scripts = get_plotlyjs(), lessons.KEYS, here.with_suffix(".js").read_text(encoding="utf-8")
     body = macros.body(sections, lessons.sheet(), scripts)
     return document(TITLE, body, here.with_suffix(".css").read_text(encoding="utf-8"))
 

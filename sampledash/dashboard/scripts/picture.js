@@ -77,6 +77,8 @@ const MODES = ["lines", "markers", "lines+markers"], FILLS = [undefined, "none",
 const movable = ({ type, mode, fill, line, error_x, error_y, visible = true }) =>
   type === "scatter" && MODES.includes(mode) && FILLS.includes(fill) && visible
   && (line?.shape ?? "linear") === "linear" && !error_x && !error_y;
+const titleOf = ({ title }) => title?.text ?? "";
+const piecesOf = (text) => text.split(/<[^>]*>/).filter(Boolean);
 const axesOf = (layout) => Object.keys(layout).filter((key) => /^[xy]axis/.test(key));
 const ends = ({ range, tickvals, ticktext }) => ({ range, tickvals, ticktext });
 const moving = ({ data, layout }) => ({
@@ -86,22 +88,23 @@ const moving = ({ data, layout }) => ({
   }),
   shapes: (layout.shapes ?? []).map(({ x0, fillcolor, line }) => [x0, fillcolor, line?.color]),
   names: layout.annotations ?? [],
+  title: titleOf(layout),
   axes: Object.fromEntries(axesOf(layout).map((name) => [name, ends(layout[name])])),
 });
 // Returns, as a text, the parts of a figure that this script cannot move. Two figures with the same
 // text differ only in parts that the script can move.
-const rest = ({ data, layout, frames }, { traces }) => JSON.stringify([
+const rest = ({ data, layout }, { traces }) => JSON.stringify([
   data.map(({ name, hovertemplate, customdata, ...trace }, i) => {
     const { x, y, text, ...kept } = trace, points = kept.mode === "lines" ? 0 : traces[i]?.[0].length;
     return [layout.showlegend && name, traces[i] ? [points, kept] : trace];
   }),
-  { ...layout, ...Object.fromEntries(axesOf(layout).map((name) =>
+  titleOf(layout).match(/<[^>]*>/g),
+  { ...layout, title: { ...layout.title, text: "" }, ...Object.fromEntries(axesOf(layout).map((name) =>
       [name, { ...layout[name], range: 0, tickvals: 0, ticktext: 0 }])),
     shapes: (layout.shapes ?? []).map(({ x0, x1, fillcolor, line, ...kept }) =>
       [x0 === x1 || [x0, x1], !fillcolor, { ...line, color: !line?.color }, kept]),
     annotations: (layout.annotations ?? []).map(
       ({ x, y, xanchor, yanchor, xshift, yshift, text, ...kept }) => kept) },
-  frames,
 ]);
 const ranged = ({ layout }) => axesOf(layout).every((name) => layout[name].range);
 // A picture that is out of sight is drawn once it is in sight, or when the browser is idle.
@@ -125,6 +128,7 @@ const inTurn = async (draw) => {
   }
 };
 // Returns the height of a picture. On a projector, it fills the window down to the choices.
+const RAIL = 64;  // height in pixels of Plotly's slider, for which a figure with steps has room
 const BELOW = 120;  // height in pixels of the choices below a picture on a projector
 const heightOf = (graph, least) => {
   if (innerWidth <= 640 || !graph.closest(".st-key-projected")) return least;
@@ -135,6 +139,7 @@ class Picture {
     this.graph = graph;
     this.inSight = null;  // whether the picture is in sight; null if not known yet
     this.next = null;
+    this.whole = null;  // the figure with all its steps; see ``step``
     sight.observe(graph);
     width.observe(graph);
   }
@@ -142,6 +147,15 @@ class Picture {
     this.next = next;
     if (this.inSight) inTurn(() => this.draw());
     else window.requestIdleCallback(() => this.draw(), { timeout: 2000 });
+  }
+  // Shows a step of a figure that has frames, one for each step of a slider.
+  step(number) {
+    const { data, layout, frames } = this.whole ?? {}, frame = frames?.[number];
+    if (!frame) return;
+    const { traces, data: moved, layout: head } = frame, all = [...data];
+    traces.forEach((trace, i) => { all[trace] = moved[i]; });
+    this.next = { data: all, layout: { ...layout, ...head } };
+    this.draw();
   }
   async draw() {
     const { next, graph } = this;
@@ -156,11 +170,11 @@ class Picture {
     this.late = next;
     window.sampledashLive?.resume();
   }
-  async plot({ data, layout, frames }) {
+  async plot({ data, layout }) {
     this.late = null;
     // Plotly gets a copy of the layout, because ``moveAll`` changes the axes in it.
     const shown = structuredClone(layout);
-    await (await plotly).react(this.graph, { data, layout: shown, frames, config: CONFIG });
+    await (await plotly).react(this.graph, { data, layout: shown, config: CONFIG });
     if (this.drawn) return;
     this.drawn = true;
     this.graph.on("plotly_click", ({ points }) => this.clicked?.(points[0].customdata));
@@ -226,10 +240,12 @@ class Picture {
       if (fill) Object.assign(path.style, { fill, fillOpacity: 1 });
       if (edge) path.style.stroke = edge;
     });
+    const title = frame.title && graph.querySelector(".gtitle");
+    if (title) all &&= write(title, piecesOf(frame.title));
     // All texts are written before the first is measured, so that the browser lays them out once.
     const written = [...graph.querySelectorAll(".annotation")].map((group, i) => {
       const was = from.annotations[i], now = frame.names[i], text = group.querySelector("text");
-      const fits = now && write(text, now.text.split(/<[^>]*>/).filter(Boolean));
+      const fits = now && write(text, piecesOf(now.text));
       all &&= fits;
       return { group, was, now, text, fits, back: group.querySelector(".bg") };
     });
@@ -378,17 +394,23 @@ export default async function ({ data, parentElement, setTriggerValue }) {
   const graph = parentElement.querySelector(".sampledash-graph") ?? built(parentElement);
   const picture = graph.sampledash;
   picture.data = data;
-  const { figure, alt, name, dim, hears, drags, caption } = await unpack(data);
+  const { figure, key, alt, name, dim, hears, drags, caption } = await unpack(data);
   if (picture.data !== data) return;  // a newer picture has come
-  // Screen readers skip the content of an "img", but a slider has to be announced.
-  put(graph, "role", figure.layout.sliders ? "group" : "img");
+  put(graph, "role", "img");
   put(graph, "aria-label", alt);
+  // A slider of sampledash stands in place of Plotly's; see sliders.moving.
+  const [own] = figure.layout.sliders ?? [];
+  if (own) figure.layout.height -= RAIL;
+  delete figure.layout.sliders;
+  picture.whole = own ? figure : null;
   picture.least = figure.layout.height;
   figure.layout.height = heightOf(graph, picture.least);
   graph.style.height = `${figure.layout.height}px`;
   graph.style.opacity = dim ? 0.3 : 1;
   graph.classList.toggle("hears", hears);
-  Object.assign(picture, { alt, name, drags, caption });
+  Object.assign(picture, { key, alt, name, drags, caption });
   picture.clicked = hears ? (what) => setTriggerValue("picked", what) : undefined;
-  picture.show(figure);
+  const slider = own && document.querySelector(`.sampledash-cell[data-name="${key}"]`)?.slider;
+  if (slider && slider.number !== own.active) picture.step(slider.number);
+  else picture.show({ data: figure.data, layout: figure.layout });
 }

@@ -2,6 +2,7 @@
 // The number is in a field of Streamlit, into which the reader can type, and whose value is in the
 // address. The slider shows the number of the field, and writes into the field as a reader would
 // type. Only the field holds the number, so that no late message from Python can undo a change.
+// A picture that holds its own steps (:func:`sliders.moving`) has a slider without a field.
 const live = () => window.sampledashLive;
 const ECHO = 2000;  // milliseconds in which the server may still send the old number
 let back = -Infinity;  // time of the last Back or Forward, after which the old number is right
@@ -107,8 +108,9 @@ class Slider {
     const nearest = whole ? roundest(Math.max(from, 1), to) : Math.round(number(share));
     return clamp(nearest, low, high);
   }
+  write(number) { return written[this.kind](number); }
   put(number) {
-    const text = written[this.kind](number), share = this.place(number);
+    const text = this.write(number), share = this.place(number);
     this.number = number;
     this.thumb.style.left = `calc(${EDGE}px + ${share} * (100% - ${2 * EDGE}px))`;
     this.rail.style.setProperty("--share", `${100 * share}%`);
@@ -121,6 +123,7 @@ class Slider {
     say(this.head, label);
     this.more.setAttribute("aria-label", `About ${label}`);
     say(this.help, help);
+    this.more.hidden = !help;
     say(this.text, locked);
     this.rail.hidden = Boolean(locked);
     this.text.hidden = !locked;
@@ -173,10 +176,8 @@ class Slider {
     live()?.move(this.name, number);
   }
   pressed(event) {
-    const { low, high, least, number, kind } = this, { key } = event;
-    const up = ["ArrowRight", "ArrowUp", "PageUp"].includes(key), page = key.startsWith("Page");
-    if (/^[\d.]$/.test(key) || key === "Enter") {  // the reader types: the field takes the digit
-      const field = fieldOf(this.name);
+    const { low, high } = this, { key } = event, field = fieldOf(this.name);
+    if (field && (/^[\d.]$/.test(key) || key === "Enter")) {  // the reader types into the field
       field.focus();
       field.select();
       return;
@@ -184,17 +185,24 @@ class Slider {
     if (key === "?") this.help.togglePopover();
     if (!/^(Arrow|Page|Home$|End$)/.test(key)) return;
     event.preventDefault();
+    event.stopPropagation();  // the same arrow keys change the lesson elsewhere
     if (key === "Home" || key === "End") return this.move(key === "Home" ? low : high);
+    const up = ["ArrowRight", "ArrowUp", "PageUp"].includes(key);
+    this.move(this.after(up, key.startsWith("Page"), event.shiftKey));
+  }
+  // Returns the number after a key: one step ``up`` or down, or a ``page``; ``shift`` makes it small.
+  after(up, page, shift) {
+    const { low, high, least, number, kind } = this;
     if (kind === "even") {
-      const step = FINE * (event.shiftKey ? 1 : page ? 25 : 5) * (up ? 1 : -1);
-      return this.move(clamp(tidy(Math.round((number + step) / FINE) * FINE), low, high));
+      const step = FINE * (shift ? 1 : page ? 25 : 5) * (up ? 1 : -1);
+      return clamp(tidy(Math.round((number + step) / FINE) * FINE), low, high);
     }
-    if (number <= 0) return up && this.move(least);
-    if (!up && number <= least && low === 0) return this.move(0);
-    const one = event.shiftKey && kind === "count" && !page;
+    if (number <= 0) return up ? least : number;
+    if (!up && number <= least && low === 0) return 0;
+    const one = shift && kind === "count" && !page;
     const far = page ? tidy(number * (up ? 10 : 0.1)) : next(number, up);
     const to = one ? number + (up ? 1 : -1) : far;
-    this.move(clamp(kind === "count" ? Math.round(to) : to, low || least, high));
+    return clamp(kind === "count" ? Math.round(to) : to, low || least, high);
   }
   drop() {
     if (!this.held) return;
@@ -212,6 +220,34 @@ class Slider {
     enter(field, String(this.number));
     press(field);
   }
+}
+// A slider of the steps of a picture, which the browser has: no change is sent to Python.
+const FAR = 3;  // number of steps of the keys PageUp and PageDown
+class Steps extends Slider {
+  place(step) { return step / this.high; }
+  at(share) { return Math.round(clamp(share, 0, 1) * this.high); }
+  write(step) { return this.texts[step]; }
+  after(up, page) { return clamp(this.number + (page ? FAR : 1) * (up ? 1 : -1), 0, this.high); }
+  // If the picture changes, the slider stays at the step with the same text.
+  show({ texts, number, ...shown }) {
+    const same = texts.indexOf(this.texts?.[this.number]);
+    this.texts = texts;
+    const ends = { low: 0, high: texts.length - 1 }, none = { help: "", late: "" };
+    super.show({ ...shown, ...ends, ...none, number: same < 0 ? number : same });
+    this.move(this.number);
+    this.commit();
+  }
+  move(step) {
+    this.hold();
+    this.put(step);
+    for (const { sampledash } of document.querySelectorAll(".sampledash-graph"))
+      if (sampledash.key === this.name) sampledash.step(step);
+  }
+  drop() {
+    if (this.held) this.move(this.before);
+    this.held = false;
+  }
+  commit() { this.held = false; }
 }
 const sliderOf = ({ target }) => {
   const field = target.closest?.("[class*=st-key-fields_] input");
@@ -249,7 +285,7 @@ export default function ({ data, parentElement }) {
     if (!cell) {
       cell = made("div", { className: "sampledash-cell" });
       cell.dataset.name = shown.name;
-      cell.slider = new Slider(cell);
+      cell.slider = new (shown.kind === "steps" ? Steps : Slider)(cell);
     }
     // Moving a cell would end the drag of its slider, so only a cell at a wrong place is moved.
     if (bar.children[i] !== cell) bar.insertBefore(cell, bar.children[i] ?? null);

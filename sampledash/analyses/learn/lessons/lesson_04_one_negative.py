@@ -13,7 +13,7 @@ from sampledash.report.numbers import count
 from sampledash.report.sentences import negatives
 
 RANK = 100
-DOWN = (N - 1, 5000, 2000, 1000, 500, 200, 100, 50, 20, 10, 5, 3, 2, 1)
+VISITED = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, N - 1)
 
 
 def numbers(variant: str) -> Numbers:
@@ -48,14 +48,14 @@ def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
 
     wide = zip((9, 5, 2.5), metrics, strict=True)
     lines = [theme.metric_line(metric, dark) | {"width": width} for width, metric in wide]
-    first = drawn(DOWN[0])
+    first = drawn(N - 1)
     names = sliding.broken([sliding.colored(f"<b>{x.name}</b>", x.color) for x in first], 4)
     up = theme.percent_axis(title="rank 1 = 100 %, last = 0 %")
     layout: dict[str, Any] = {"xaxis": theme.rank_axis(N, log=False), "yaxis": up, "dark": dark}
     if not revealed:
         return sliding.before(ranks, first, f"On all items<br>{names}", **layout)
     steps = {}
-    for m in DOWN:
+    for m in VISITED:
         curves = drawn(m)
         apart = max(float(np.abs(x.y - curves[0].y).max()) for x in curves[1:])
         text = "one and the same line" if apart < 1e-9 else f"up to {100 * apart:.0f} points apart"

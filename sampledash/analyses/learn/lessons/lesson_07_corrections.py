@@ -10,7 +10,7 @@ from sampledash.grids import rank_grid
 from sampledash.report.numbers import gamma, percent
 
 GAMMA = 0.01
-GAMMAS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0001)
+GAMMAS = (0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 @lru_cache(maxsize=32)
