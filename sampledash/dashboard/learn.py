@@ -112,8 +112,7 @@ def _guess(number: int, lesson: Lesson) -> Choice | None:
 
 
 def _body(number: int, *, revealed: bool, present: bool) -> None:
-    aside = revealed and not present
-    left, *right = st.columns([7, 5], gap="medium") if aside else [st.container()]
+    left, *right = st.columns([7, 5] if revealed and not present else 1, gap="medium")
     above = left.container()  # holds the picture, which must be visible without scrolling
     view = _look(left, number) if revealed else lessons.looks(number)[0]
     lesson = lessons.words(number, view)

@@ -237,15 +237,17 @@ def in_fragment() -> bool:
 
 
 def read_address() -> None:
-    """Read all settings of the address after the browser's Back or Forward.
+    """Put settings into the address that Streamlit has dropped because the page has changed.
 
-    If the reader goes back to another page, Streamlit drops settings that both pages share.
+    After the browser's Back or Forward, these are settings that both pages share. Otherwise, they
+    are settings of widgets that the browser had not drawn when the reader left the page before.
     Call this function before the page is run.
     """
     context = get_script_run_ctx()
-    if context is None or not context.is_history_navigation:
+    if context is None:
         return
-    for key, raw in parse_qs(context.query_string, keep_blank_values=True).items():
+    text = context.query_string if context.is_history_navigation else urlencode(changed({}))
+    for key, raw in parse_qs(text, keep_blank_values=True).items():
         if key not in st.query_params and not key.startswith("embed"):
             st.query_params[key] = raw
     with context.session_state.query_params() as params:

@@ -41,8 +41,8 @@ OURS = {
     "consistency": ("m",),
     "correct": ("gamma", "m", "n", "k"),
 }
-# Changes take turns. An arrow key moves a slider to a step, whose picture the browser has. A drag may
-# end between steps. On plain pages, without a slider, the second of two values is typed instead.
+# Changes take turns. An arrow key moves a slider to a step, whose picture the browser has. A drag
+# may end between steps. On plain pages, without sliders, the second of two values is typed instead.
 VALUES = {"m": (47, 230), "gamma": (0.33, 0.047)}
 WAYS = ("typed", "by key", "by drag")
 # The lesson whose metric is chosen, and the choices; then all lessons, whose sliders are dragged.

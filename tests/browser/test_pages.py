@@ -4,7 +4,7 @@ the report, several readers at once, and a session that a new server does not kn
 import asyncio
 import re
 import time
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -19,7 +19,7 @@ from tests.benchmarks.first_touch import field, rail
 from tests.benchmarks.load import Reader
 from tests.browser.reader import go, headline, phone, rest, says, strip, upload, visit
 from tests.report.made import NAMES, figure, hostile
-from tests.session import Session, finished, serve, widget
+from tests.session import Session, finished, serve, texts, widget
 
 HOW = {"scheme": "without-replacement"}
 
@@ -65,6 +65,19 @@ def test_back_and_forward_show_each_change_again(page):
         for state in expected:
             move()
             page.wait_for_function(f"(state) => ({SHOWN})() === state", arg=state)
+
+
+def test_values_stay_if_the_reader_leaves_a_page_before_its_controls_are_drawn(server):
+    # The browser then sends neither the address nor the values of the controls.
+    async def left():
+        async with Session(server, "explore", m=50) as session:
+            await session.run()
+            session.page, session.query = "correct", ""
+            return texts(await session.run(), "Markdown"), session.query
+
+    written, query = finished(left())
+    assert any(text.startswith("### With 50 negatives, BV 0.1 ") for text in written)
+    assert parse_qs(query)["m"] == ["50"]
 
 
 def test_from_page_to_page_values_stay(page):
