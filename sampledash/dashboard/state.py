@@ -226,32 +226,33 @@ def caption(shown: Mapping[str, str]) -> str:
 
 def went_back() -> bool:
     """Whether the reader started this run of the page by the browser's Back or Forward."""
-    context = get_script_run_ctx()
-    return context is not None and context.is_history_navigation
+    return bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
 
 
 def in_fragment() -> bool:
     """Whether Streamlit reruns only a part (fragment) of the page, as after a slider's change."""
-    context = get_script_run_ctx()
-    return bool(context and context.fragment_ids_this_run)
+    return bool(getattr(get_script_run_ctx(), "fragment_ids_this_run", None))
 
 
-def read_address() -> None:
-    """Put settings into the address that Streamlit has dropped because the page has changed.
+def read_address(page: str) -> None:
+    """Keep the settings that two pages share when the reader goes from one page to the other.
 
-    After the browser's Back or Forward, these are settings that both pages share. Otherwise, they
-    are settings of widgets that the browser had not drawn when the reader left the page before.
-    Call this function before the page is run.
+    After the browser's Back or Forward, read all settings of the address, because Streamlit drops
+    settings that both pages share. Otherwise, keep settings that are missing in the address: the
+    browser sends only settings whose widgets it had drawn when the reader left the page before.
+    Call this function before the page is run; ``page`` is its name.
     """
-    context = get_script_run_ctx()
-    if context is None:
-        return
-    text = context.query_string if context.is_history_navigation else urlencode(changed({}))
-    for key, raw in parse_qs(text, keep_blank_values=True).items():
-        if key not in st.query_params and not key.startswith("embed"):
-            st.query_params[key] = raw
-    with context.session_state.query_params() as params:
-        params.set_initial_query_params_from_current()
+    before, st.session_state["_page"] = st.session_state.get("_page", page), page
+    if went_back():
+        context: Any = get_script_run_ctx()
+        for key, raw in parse_qs(context.query_string, keep_blank_values=True).items():
+            if key not in st.query_params and not key.startswith("embed"):
+                st.query_params[key] = raw
+        with context.session_state.query_params() as params:
+            params.set_initial_query_params_from_current()
+    elif before != page:
+        lacking = {key for key in DEFAULTS if key not in st.query_params}
+        st.session_state.update({x: y for x, y in st.session_state.items() if x in lacking})
 
 
 def put_in_address(key: str, written: str) -> None:

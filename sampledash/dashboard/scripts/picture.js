@@ -157,6 +157,19 @@ class Picture {
     this.next = { data: all, layout: { ...layout, ...head } };
     this.draw();
   }
+  // Returns the slider of the steps, or undefined.
+  get slider() {
+    return document.querySelector(`.sampledash-cell[data-name="${this.key}"]`)?.slider;
+  }
+  // Returns name and caption of a downloaded picture that shows a step: they tell the step, and not
+  // the settings of the other pages.
+  get stepped() {
+    const { slider } = this;
+    if (!this.whole || !slider) return null;
+    const [label, step] = [slider.head.textContent, slider.shown.textContent];
+    const name = `sampledash-${this.key}-${label}-${step}`.replaceAll(",", "").replaceAll(" ", "-");
+    return { name, caption: `sampledash: ${label} = ${step}` };
+  }
   async draw() {
     const { next, graph } = this;
     await plotly;
@@ -284,7 +297,7 @@ class Picture {
   // Downloads the picture with a caption. The caption lists the settings. If the reader has pinned
   // other settings to compare them, it also says which line style belongs to which of them.
   async take(format) {
-    const Plotly = await plotly, { graph, name, alt, caption } = this;
+    const Plotly = await plotly, { graph, alt } = this, { name, caption } = this.stepped ?? this;
     await this.settle();
     const { clientWidth: width, clientHeight: height } = graph;
     const drawn = await Plotly.toImage(graph, { format: "svg", width, height });
@@ -410,7 +423,7 @@ export default async function ({ data, parentElement, setTriggerValue }) {
   graph.classList.toggle("hears", hears);
   Object.assign(picture, { key, alt, name, drags, caption });
   picture.clicked = hears ? (what) => setTriggerValue("picked", what) : undefined;
-  const slider = own && document.querySelector(`.sampledash-cell[data-name="${key}"]`)?.slider;
+  const slider = own && picture.slider;
   if (slider && slider.number !== own.active) picture.step(slider.number);
   else picture.show({ data: figure.data, layout: figure.layout });
 }

@@ -223,6 +223,8 @@ class Slider {
 }
 // A slider of the steps of a picture, which the browser has: no change is sent to Python.
 const FAR = 3;  // number of steps of the keys PageUp and PageDown
+// For each slider, the text of its step: the slider may be drawn anew, as by the toggle "Present".
+const stood = window.sampledashSteps ??= new Map();
 class Steps extends Slider {
   place(step) { return step / this.high; }
   at(share) { return Math.round(clamp(share, 0, 1) * this.high); }
@@ -230,18 +232,21 @@ class Steps extends Slider {
   after(up, page) { return clamp(this.number + (page ? FAR : 1) * (up ? 1 : -1), 0, this.high); }
   // If the picture changes, the slider stays at the step with the same text.
   show({ texts, number, ...shown }) {
-    const same = texts.indexOf(this.texts?.[this.number]);
+    const same = texts.indexOf(stood.get(this.name = shown.name));
     this.texts = texts;
     const ends = { low: 0, high: texts.length - 1 }, none = { help: "", late: "" };
     super.show({ ...shown, ...ends, ...none, number: same < 0 ? number : same });
-    this.move(this.number);
-    this.commit();
+    this.tell();
+  }
+  tell() {
+    stood.set(this.name, this.texts[this.number]);
+    for (const { sampledash } of document.querySelectorAll(".sampledash-graph"))
+      if (sampledash.key === this.name) sampledash.step(this.number);
   }
   move(step) {
     this.hold();
     this.put(step);
-    for (const { sampledash } of document.querySelectorAll(".sampledash-graph"))
-      if (sampledash.key === this.name) sampledash.step(step);
+    this.tell();
   }
   drop() {
     if (this.held) this.move(this.before);
@@ -256,6 +261,18 @@ const sliderOf = ({ target }) => {
 };
 window.addEventListener("input", (event) => sliderOf(event)?.typed(event.target.value), true);
 let committed = "";  // the number that Escape brings back
+// A field sends its number soon after it has lost the focus. If a link to another page were followed
+// before, the number would be lost, and Python would try to run a part of the page that is gone.
+// So a click on a link waits until Python runs.
+const SENDING = [300, 1000];  // shortest and longest wait, in milliseconds
+let left = -Infinity;  // when a field with a new number lost the focus
+const follow = (link) => {
+  const waited = performance.now() - left, app = document.querySelector("[data-testid=stApp]");
+  const runs = waited > SENDING[0] && app?.dataset.testScriptState !== "notRunning";
+  if (!runs && waited < SENDING[1]) return setTimeout(() => follow(link), 20);
+  left = -Infinity;
+  link.click();
+};
 // Streamlit reads "1e3" as 1. So all digits are written before Streamlit reads the field.
 for (const kind of ["keydown", "focusout"])
   window.addEventListener(kind, (event) => {
@@ -264,12 +281,20 @@ for (const kind of ["keydown", "focusout"])
     if (key === "Enter") {
       if (/\de/i.test(target.value))
         enter(target, String(Math.min(Number(target.value), Number.MAX_SAFE_INTEGER)));
+      if (kind === "focusout" && target.value !== committed) left = performance.now();
       committed = target.value;
     } else if (key === "Escape") {
       enter(target, committed);
       slider.rail.focus();
     }
   }, true);
+window.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a"), late = performance.now() - left > SENDING[1];
+  if (!link || late || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  follow(link);
+}, true);
 for (const kind of ["focusin", "focusout"])
   window.addEventListener(kind, (event) => {
     if (kind === "focusin") committed = event.target.value;
