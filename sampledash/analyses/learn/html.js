@@ -35,8 +35,10 @@ const draw = () => {
   // If a picture is drawn again, larger or in other colours, its slider stays where it was.
   const frame = graph.source === source && frames[graph.layout.sliders?.[0].active];
   if (frame) {
-    frame.traces.forEach((trace, i) => { data[trace] = { ...data[trace], ...frame.data[i] }; });
-    Object.assign(layout, frame.layout);
+    // Copied, because Plotly writes the title of later steps into the layout.
+    const { traces, data: moved, layout: head } = structuredClone(frame);
+    traces.forEach((trace, i) => { data[trace] = { ...data[trace], ...moved[i] }; });
+    Object.assign(layout, head);
     slider.active = frames.indexOf(frame);
   }
   graph.source = source;
