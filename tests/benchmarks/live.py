@@ -12,7 +12,6 @@ dragged, and the time between two pictures of the browser (frames) is measured.
 import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -200,8 +199,8 @@ def main() -> int:
             place.change(0, place.ways[-1])
             place.took.clear()
         for turn in range(4 if args.quick else args.changes):
-            for place, where in product(places, WAYS):
-                if where in place.ways:
+            for place in places:
+                for where in place.ways:
                     place.change(turn, where)
         hands = []
         for place in places:
