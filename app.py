@@ -54,6 +54,6 @@ for name, title, icon in MENU:
     pages.append(st.Page(DASHBOARD / "pages" / f"{name}.py", url_path=name, **look))
 page = st.navigation(pages, position="top")
 sessions.watch()
-state.read_address(page.title)
+state.keep_settings(page.title)
 outline("sampledash", page.title)
 page.run()

@@ -83,7 +83,7 @@ def sliding(
     # Let Plotly fit the margins, because the axis labels change when the slider moves.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True, "title": heading(top, height)}
     fig.update_layout(sliders=[slider] * (len(steps) > 1), **fit)
-    return fig
+    return theme.Picture(**fig.to_dict())  # without Plotly's objects: see Picture
 
 
 def still(data: list[Trace], title: str, *, height: int, dark: bool, **more: Any) -> theme.Picture:

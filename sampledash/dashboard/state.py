@@ -234,7 +234,7 @@ def in_fragment() -> bool:
     return bool(getattr(get_script_run_ctx(), "fragment_ids_this_run", None))
 
 
-def read_address(page: str) -> None:
+def keep_settings(page: str) -> None:
     """Keep the settings that two pages share when the reader goes from one page to the other.
 
     After the browser's Back or Forward, read all settings of the address, because Streamlit drops

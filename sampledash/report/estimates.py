@@ -81,14 +81,14 @@ def sentence(
     """
     if len(systems) == 1:
         estimate = say.estimated(method, values[0])
-        return f"{alone(metric, systems[0], range_of_first, ' at 95 %')} {estimate}"
+        return f"{alone(metric, systems[0], range_of_first, sampled=True)} {estimate}"
     named, order = len(systems) <= MOST_NAMED, ranking(systems, values)
     return say.sentence(metric, word, order, len(systems), method, named)
 
 
-def alone(metric: str, system: str, ends: tuple[float, float], level: str = "") -> str:
-    """Return a sentence on the range of the metric of a single system."""
-    return say.alone(metric, system, *map(percent, ends), level)
+def alone(metric: str, system: str, ends: tuple[float, float], sampled: bool = False) -> str:
+    """Return a sentence on a system's range: at 95 % if computed from ``sampled`` ranks."""
+    return say.alone(metric, system, *map(percent, ends), sampled)
 
 
 def span(low: float, high: float) -> str:

@@ -47,8 +47,8 @@ WAYS = ("typed", "by key", "by drag")
 # The lesson whose metric is chosen, and the choices; then all lessons, whose sliders are dragged.
 LESSON, CHOICES = 5, ("NDCG", "AP")
 LESSONS = range(1, len(course()) + 1)
-# Records when the key of a change was pressed, when the pictures of the answer and the sentence
-# last changed visibly, long tasks, and times between frames.
+# Records when the key of a change was pressed or the pointer released, when the pictures of the
+# answer and the sentence last changed visibly, long tasks, and times between frames.
 WATCH = """() => {
   const seen = window.seen = {began: 0, moved: 0, said: 0, tasks: [], frames: []};
   const plot = ":is(.st-key-picture, .st-key-lesson_page) .js-plotly-plot";

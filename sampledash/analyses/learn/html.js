@@ -95,7 +95,7 @@ present.addEventListener("click", () => {
 addEventListener("hashchange", show);
 addEventListener("resize", () => { if (body.matches(".projected")) draw(); });
 night.addEventListener("change", draw);
-// Arrow keys on a slider do not reach this listener: sliding.js handles them.
+// Arrow keys on a slider do not reach this listener: ``pressed`` below handles them.
 addEventListener("keydown", (event) => {
   const { altKey, ctrlKey, metaKey, shiftKey, key } = event;
   const presents = body.matches(".projected");

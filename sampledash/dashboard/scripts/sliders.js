@@ -182,7 +182,7 @@ class Slider {
       field.select();
       return;
     }
-    if (key === "?") this.help.togglePopover();
+    if (key === "?" && !this.more.hidden) this.help.togglePopover();
     if (!/^(Arrow|Page|Home$|End$)/.test(key)) return;
     event.preventDefault();
     event.stopPropagation();  // the same arrow keys change the lesson elsewhere
