@@ -12,6 +12,13 @@ STILL = """() => new Promise((done) => {
   again();
 })"""
 
+# Holds back all messages to the server, until ``letGo`` is called.
+HOLD = """() => {
+  const { send } = WebSocket.prototype, held = window.held = [];
+  WebSocket.prototype.send = function (data) { held.push(() => send.call(this, data)); };
+  window.letGo = () => { WebSocket.prototype.send = send; held.forEach((each) => each()); };
+}"""
+
 
 def visit(page, path):
     page.goto(f"{page.start}/{path}")

@@ -14,7 +14,7 @@ from sampledash.protocol import Protocol
 from sampledash.report.numbers import percent
 from tests.benchmarks import first_touch as touches
 from tests.benchmarks.first_touch import PLACES, field, rail
-from tests.browser.reader import headline, rest, says, strip, visit
+from tests.browser.reader import HOLD, headline, rest, says, strip, visit
 from tests.dashboard.driver import worst_states
 
 SCHEME = "without-replacement"
@@ -93,7 +93,7 @@ def test_back_right_after_a_typed_number_shows_the_number_before(page):
         says(page, f"With {number} of 9,999 negatives")
         rest(page)
     # The server gets the next number and Back at once, and answers only the last of them.
-    page.evaluate(HOLD, "explore_curves")
+    page.evaluate(HOLD)
     field(page, "m").fill("200")
     field(page, "m").press("Enter")
     expect(page).to_have_url(re.compile("m=200"))
@@ -108,11 +108,8 @@ def test_back_right_after_a_typed_number_shows_the_number_before(page):
     expect(rail(page, "m")).to_have_attribute("aria-valuetext", "50")
 
 
-# Holds back all messages to the server, and lists the visible changes of a picture from now on.
-HOLD = """(key) => {
-  const { send } = WebSocket.prototype, held = window.held = [];
-  WebSocket.prototype.send = function (data) { held.push(() => send.call(this, data)); };
-  window.letGo = () => { WebSocket.prototype.send = send; held.forEach((each) => each()); };
+# Lists the visible changes of a picture from now on.
+CHANGES = """(key) => {
   window.changes = [];
   const note = (list) => changes.push(...list.map(({ target, attributeName }) =>
     `${target.nodeName} ${target.getAttribute?.("class")} ${attributeName}`)
@@ -149,7 +146,8 @@ def test_a_step_is_shown_before_its_answer_which_draws_nothing_again(page, name,
     # Plotly draws lines a little simpler than picture.js, so the first change draws them again.
     expect(page).to_have_url(re.compile(f"{name}={key(page, 'ArrowRight', name):g}"))
     rest(page)
-    page.evaluate(HOLD, picture)
+    page.evaluate(HOLD)
+    page.evaluate(CHANGES, picture)
     number = key(page, "ArrowRight", name)
     page.evaluate(f"() => {TWO_FRAMES}")
     # The new number is shown, although nothing has reached the server.
@@ -193,7 +191,7 @@ def test_back_right_after_a_step_shows_the_answer_of_the_address(page):
     rest(page)
     numbers = page.get_by_test_id("stMetric")
     before = headline(page).inner_text(), numbers.all_inner_texts()
-    page.evaluate(HOLD, "correct_vector")
+    page.evaluate(HOLD)
     assert key(page, "ArrowLeft", "gamma") == 0.5
     page.evaluate(f"() => {TWO_FRAMES}")
     expect(headline(page)).to_contain_text("BV 0.5 ")

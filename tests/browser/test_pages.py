@@ -17,7 +17,7 @@ from sampledash.report.html import html_report
 from sampledash.report.numbers import percent
 from tests.benchmarks.first_touch import field, rail
 from tests.benchmarks.load import Reader
-from tests.browser.reader import go, headline, phone, rest, says, strip, upload, visit
+from tests.browser.reader import HOLD, go, headline, phone, rest, says, strip, upload, visit
 from tests.report.made import NAMES, figure, hostile
 from tests.session import Session, finished, serve, texts, widget
 
@@ -89,6 +89,20 @@ def test_a_number_stays_if_a_link_is_clicked_while_its_field_has_the_focus(page)
     go(page, "Consistency")
     expect(field(page, "k")).to_have_value("8")
     says(page, "With 50 negatives Recall@8 ranks ")
+
+
+def test_an_action_on_a_page_that_the_reader_has_left_does_not_clear_the_new_page(page):
+    # Streamlit would send the action with the name of the old page, and then show an empty page.
+    visit(page, "explore?m=50")
+    chip = page.get_by_role("button", name="NDCG@k", exact=True).bounding_box()
+    page.evaluate(HOLD)
+    go(page, "Consistency")
+    page.mouse.click(chip["x"] + chip["width"] / 2, chip["y"] + chip["height"] / 2)
+    page.evaluate("letGo()")
+    says(page, "With 50 negatives Recall@10 ranks X > Y > Z")
+    field(page, "k").fill("5")  # the new page takes actions
+    page.keyboard.press("Enter")
+    says(page, "With 50 negatives Recall@5 ranks ")
 
 
 def test_from_page_to_page_values_stay(page):

@@ -1,4 +1,5 @@
 import "./address.js";
+import "./leaving.js";
 import { stops } from "./keys.js";
 // Adds headings for screen readers, sets what the Tab key reaches, and reruns the page when the
 // reader changes the theme; see page.outline in page.py.

@@ -1,3 +1,4 @@
+import { leaves } from "./leaving.js";
 // Puts the frame (page content) of a slider's step into the pictures that Plotly drew; see live.py.
 // These objects belong to ``window``, so that they exist once, however often this script is loaded.
 // ``told`` maps names to data from Python. The upper part of the page has the name "answer", the
@@ -76,7 +77,7 @@ let pressed = false;
 // send them with a request, until Python has run the whole page. ``back`` is the time of Back.
 const RETURN = 10_000;  // milliseconds that Python is given for this
 let back = -Infinity;
-const running = () => performance.now() - back < RETURN
+const running = () => leaves() || performance.now() - back < RETURN
   || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";
 const wish = (wanted, send) => {
   let due = null;

@@ -1,3 +1,4 @@
+import { sending } from "./leaving.js";
 // Draws sliders on a logarithmic scale, each with its number above it.
 // The number is in a field of Streamlit, into which the reader can type, and whose value is in the
 // address. The slider shows the number of the field, and writes into the field as a reader would
@@ -261,18 +262,6 @@ const sliderOf = ({ target }) => {
 };
 window.addEventListener("input", (event) => sliderOf(event)?.typed(event.target.value), true);
 let committed = "";  // the number that Escape brings back
-// A field sends its number soon after it has lost the focus. If a link to another page were followed
-// before, the number would be lost, and Python would try to run a part of the page that is gone.
-// So a click on a link waits until Python runs.
-const SENDING = [300, 1000];  // shortest and longest wait, in milliseconds
-let left = -Infinity;  // when a field with a new number lost the focus
-const follow = (link) => {
-  const waited = performance.now() - left, app = document.querySelector("[data-testid=stApp]");
-  const runs = waited > SENDING[0] && app?.dataset.testScriptState !== "notRunning";
-  if (!runs && waited < SENDING[1]) return setTimeout(() => follow(link), 20);
-  left = -Infinity;
-  link.click();
-};
 // Streamlit reads "1e3" as 1. So all digits are written before Streamlit reads the field.
 for (const kind of ["keydown", "focusout"])
   window.addEventListener(kind, (event) => {
@@ -281,20 +270,13 @@ for (const kind of ["keydown", "focusout"])
     if (key === "Enter") {
       if (/\de/i.test(target.value))
         enter(target, String(Math.min(Number(target.value), Number.MAX_SAFE_INTEGER)));
-      if (kind === "focusout" && target.value !== committed) left = performance.now();
+      if (kind === "focusout" && target.value !== committed) sending();
       committed = target.value;
     } else if (key === "Escape") {
       enter(target, committed);
       slider.rail.focus();
     }
   }, true);
-window.addEventListener("click", (event) => {
-  const link = event.target.closest?.("a"), late = performance.now() - left > SENDING[1];
-  if (!link || late || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  event.stopImmediatePropagation();
-  follow(link);
-}, true);
 for (const kind of ["focusin", "focusout"])
   window.addEventListener(kind, (event) => {
     if (kind === "focusin") committed = event.target.value;
