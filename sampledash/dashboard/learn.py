@@ -114,7 +114,9 @@ def _guess(number: int, lesson: Lesson) -> Choice | None:
 def _body(number: int, *, revealed: bool, present: bool) -> None:
     left, *right = st.columns([7, 5] if revealed and not present else 1, gap="medium")
     above = left.container()  # holds the picture, which must be visible without scrolling
-    view = _look(left, number) if revealed else lessons.looks(number)[0]
+    looks = lessons.looks(number)
+    several = revealed and len(looks) > 1
+    view = _one_of(left, "Shown", looks, f"{LOOK}{number}") if several else looks[0]
     lesson = lessons.words(number, view)
     with above:
         fig = _made(number, view, revealed, page.is_dark(), present)
@@ -165,11 +167,6 @@ def _link(link: Link) -> None:
     """
     shared = {key: str(state.DEFAULTS[key]) for key in _SHARED}
     page.link(link.page, link.label, ":material/arrow_outward:", {**shared, **link.query})
-
-
-def _look(place: DeltaGenerator, number: int) -> str:
-    looks = lessons.looks(number)
-    return looks[0] if len(looks) == 1 else _one_of(place, "Shown", looks, f"{LOOK}{number}")
 
 
 @st.cache_resource(max_entries=120, show_spinner="Computing the picture")

@@ -207,14 +207,16 @@ def picture(
     dim: bool = False,
     on_pick: Callable[[Any], None] | None = None,
     drags: str = "",
+    shown: Mapping[str, str] | None = None,
 ) -> None:
     """Draw a figure; ``dim`` makes the figure pale, for a result that is outdated.
 
     If ``key`` is the same in every run, the figure changes without blinking. ``alt`` is the text
     for screen readers. ``on_pick`` is called with the custom data of a point that is clicked.
     ``drags`` is the key of the setting that the reader changes by dragging the vertical line.
+    ``shown`` has the settings that the figure shows, by default those of all pages.
     """
-    shown = state.setting()
+    shown = state.setting() if shown is None else shown
     sent = {"figure": fig.to_dict(), "key": key, "alt": alt, "name": _file(key, shown), "dim": dim}
     sent |= {"hears": on_pick is not None, "drags": drags, "caption": state.caption(shown)}
 

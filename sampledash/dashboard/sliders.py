@@ -135,12 +135,15 @@ def _draw(
 
 
 def moving(fig: theme.Picture, *, key: str, alt: str) -> None:
-    """Draw a picture and, if it has steps, a slider above it, which works without the server."""
+    """Draw a picture of a fixed example; if the picture has steps, draw a slider above it.
+
+    The slider works without the server.
+    """
     for slider in fig.to_dict()["layout"].get("sliders", ()):
         about = {"name": key, "label": slider["currentvalue"]["prefix"].rstrip(" =:")}
         about |= {"kind": "steps", "texts": [step["label"] for step in slider["steps"]]}
         _SLIDERS(key=f"rails_{key}", data=[about | {"number": slider["active"]}])
-    page.picture(fig, key=key, alt=alt)
+    page.picture(fig, key=key, alt=alt, shown={})  # the example has its own n and m
 
 
 def uses_cutoff(key: str = "metrics") -> bool:

@@ -218,10 +218,10 @@ def setting() -> dict[str, str]:
 
 
 def caption(shown: Mapping[str, str]) -> str:
-    """Return the result of :func:`setting` as a line of text, the caption of a saved picture."""
+    """Return the caption of a saved picture; ``shown`` is the result of :func:`setting`, or {}."""
     parts = [f"{key} = {written}" for key, written in shown.items() if key != "scheme"]
-    words = schemes.SCHEMES[choices.SCHEMES[value("scheme")]].words
-    return f"sampledash: {', '.join(parts)}, negatives drawn {words}"
+    parts.append(f"negatives drawn {schemes.SCHEMES[choices.SCHEMES[value('scheme')]].words}")
+    return f"sampledash: {', '.join(parts)}" if shown else "sampledash"
 
 
 def went_back() -> bool:

@@ -131,6 +131,12 @@ def test_what_the_first_lessons_draw_and_derive():
     np.testing.assert_allclose(lines[1], lines[0], atol=1e-4)
 
 
+def test_a_saved_picture_of_a_lesson_names_no_settings_of_other_pages():
+    # The reader set these numbers on other pages; a lesson has numbers of its own.
+    (picture,) = answered(1, m="50", n="2000", k="5").pictures
+    assert (picture["name"], picture["caption"]) == ("sampledash-lesson-1", "sampledash")
+
+
 @pytest.mark.parametrize("look", ["Recall@10", "NDCG", "AP", "AUC"])
 def test_lessons_3_and_5_look_at_a_metric(look):
     at, value = answered(3, look3=look), float(sd.expected(look, 500, SAMPLING))
