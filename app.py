@@ -37,11 +37,11 @@ logo = str(ASSETS / "logo.svg")
 st.set_page_config("sampledash", logo, layout="wide", initial_sidebar_state="auto")
 st.logo(logo, size="large")
 st.html(ASSETS / "style.css")
-# This makes the browser load Plotly's script while Python imports the remaining modules, which
-# takes about as long.
+# These scripts run first. address.js must see the first click of the reader. plotly.js makes the
+# browser load Plotly's script while Python imports the remaining modules, which takes as long.
 served = declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
-script = (DASHBOARD / "scripts" / "plotly.js").read_text(encoding="utf-8")
-script = script.replace("PLOTLY", served.name)
+first = [DASHBOARD / "scripts" / name for name in ("address.js", "plotly.js")]
+script = "".join(path.read_text(encoding="utf-8") for path in first).replace("PLOTLY", served.name)
 with st.container(key="plotly"):  # style.css hides this container
     st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 

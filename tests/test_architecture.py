@@ -273,6 +273,7 @@ sessions.py _fragment_storage
 sessions.py _session_state
 state.py streamlit.runtime.scriptrunner.get_script_run_ctx
 state.py streamlit.runtime.scriptrunner_utils.script_requests.ScriptRequestType
+state.py _old_state
 state.py _state
 uploads.py streamlit.runtime.uploaded_file_manager.DeletedFile
 picture.js _fullData

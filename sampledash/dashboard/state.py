@@ -243,16 +243,17 @@ def keep_settings(page: str) -> None:
     Call this function before the page is run; ``page`` is its name.
     """
     before, st.session_state["_page"] = st.session_state.get("_page", page), page
+    context: Any = get_script_run_ctx()
     if went_back():
-        context: Any = get_script_run_ctx()
         for key, raw in parse_qs(context.query_string, keep_blank_values=True).items():
             if key not in st.query_params and not key.startswith("embed"):
                 st.query_params[key] = raw
         with context.session_state.query_params() as params:
             params.set_initial_query_params_from_current()
     elif before != page:
-        lacking = {key for key in DEFAULTS if key not in st.query_params}
-        st.session_state.update({x: y for x, y in st.session_state.items() if x in lacking})
+        # A widget writes its value into the address if the session has the value of an earlier run.
+        lacking = DEFAULTS.keys() & {*st.session_state} - {*st.query_params}
+        context.session_state._state._old_state |= {x: st.session_state[x] for x in lacking}
 
 
 def put_in_address(key: str, written: str) -> None:

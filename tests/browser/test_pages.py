@@ -73,9 +73,10 @@ def test_values_stay_if_the_reader_leaves_a_page_before_its_controls_are_drawn(s
         async with Session(server, "explore", m=50) as session:
             await session.run()
             session.page, session.query = "correct", ""
-            return await session.run()
+            return await session.run(), session.query
 
-    shown = finished(left())
+    shown, address = finished(left())
+    assert "m=50" in address
     assert any(
         text.startswith("### With 50 negatives, BV 0.1 ") for text in texts(shown, "Markdown")
     )

@@ -1,4 +1,3 @@
-import "./address.js";
 import "./leaving.js";
 import { stops } from "./keys.js";
 // Adds headings for screen readers, sets what the Tab key reaches, and reruns the page when the
