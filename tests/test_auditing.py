@@ -5,12 +5,15 @@ import json
 from contextlib import nullcontext
 
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 
 import sampledash as sd
+from sampledash.auditing.audit import effects
+from sampledash.auditing.tenths import expected_counts
 from sampledash.auditing.weights import Draws, fit
 from sampledash.command_line import main
 from sampledash.readers.files import bundled
@@ -25,7 +28,7 @@ def test_clean_lists_raise_no_alarm_and_the_interval_covers_alpha(benchmark):
 
 @pytest.mark.parametrize("faults", [(), *((x,) for x in audits.FAULTS), tuple(audits.FAULTS)])
 def test_faults_are_found_alone_and_together(faults):
-    ways = [None] if len(faults) == 1 else [0, 1, 2, 3]
+    ways = [None] if len(faults) == 1 else [*range(len(audits.DRAWS))]
     seeds = 8 // len(ways)
     assert not any(audits.missed(*faults, seeds=seeds, way=way) for way in ways)
 
@@ -47,6 +50,111 @@ def test_alpha_is_the_maximum_of_the_likelihood_of_all_orders_of_drawing():
     assert fitted.alpha == pytest.approx(best, abs=1e-3 * fitted.error)
     bend = (surprise(best + 1e-3) - 2 * surprise(best) + surprise(best - 1e-3)) / 1e-6
     assert fitted.error == pytest.approx(bend**-0.5, rel=1e-3)
+
+
+def enumerated(w, m):
+    """Return the probabilities of all lists of m items that are drawn one by one by weights w."""
+    chances = {frozenset(): 1.0}
+    for _ in range(m):
+        longer = {}
+        for drawn, chance in chances.items():
+            rest = set(range(len(w))) - drawn
+            for item in rest:
+                key = drawn | {item}
+                longer[key] = longer.get(key, 0) + chance * w[item] / sum(w[x] for x in rest)
+        chances = longer
+    held = np.array([[item in drawn for item in range(len(w))] for drawn in chances])
+    return np.array([*chances.values()]), held * 1.0
+
+
+def held(w, m, items):
+    """Return the probabilities that a list holds these items, as integrals over exponential clocks:
+    an item rings at t, and fewer than m of the others have rung before."""
+    log = np.arange(-14, 6, 0.01) - np.log(w.sum() / m)
+    rung, found = -np.expm1(-w[:, None] * np.exp(log)), []
+    for item in items:
+        fewer = np.eye(1, m).T * np.ones(len(log))
+        for p in np.delete(rung, item, axis=0):
+            fewer = fewer * (1 - p) + p * np.vstack([0 * p, fewer[:-1]])
+        rate = w[item] * np.exp(log)
+        found.append((rate * np.exp(-rate) * fewer.sum(axis=0)).sum() * 0.01)
+    return np.array(found)
+
+
+def counts_of_one_list(w, m, bins):
+    draws = Draws(1, np.zeros(m, int), np.arange(m), csr_array((1, len(w))))
+    return expected_counts(draws, w, bins, once=True)
+
+
+@pytest.mark.parametrize("m", [1, 3, 6, 9])
+def test_expected_counts_and_covariance_are_those_of_enumerated_lists(m):
+    w = np.sort(np.random.default_rng(m).lognormal(0, 0.7, 12))
+    chances, lists = enumerated(w, m)
+    exact = chances @ lists
+    expected, _ = counts_of_one_list(w, m, [*np.arange(12)[:, None]])
+    assert expected.sum() == pytest.approx(m, rel=1e-12)
+    assert held(w, m, range(12)) == pytest.approx(exact, abs=1e-5)
+    assert expected == pytest.approx(exact, abs=0.01)
+    bins = np.split(np.arange(12), 3)
+    _, covariance = counts_of_one_list(w, m, bins)
+    counts = np.array([lists[:, part].sum(axis=1) for part in bins])
+    wanted = np.cov(counts, aweights=chances, ddof=0)
+    assert covariance == pytest.approx(wanted, abs=0.06 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize(("m", "alpha"), [(5, 1), (20, 0.75), (20, 1), (99, 0.75), (99, 1)])
+def test_expected_counts_are_the_integrals_over_exponential_clocks(m, alpha):
+    w = np.sort(np.random.default_rng(7).lognormal(3, 1.2, 300)) ** alpha
+    items = [0, 100, 200, 270, 290, 299]
+    expected, _ = counts_of_one_list(w, m, [*np.arange(300)[:, None]])
+    assert expected[items] == pytest.approx(held(w, m, items), rel=1e-3, abs=1e-5)
+
+
+def test_equal_weights_give_the_hypergeometric_law_and_a_full_list_holds_everything():
+    bins, n, m = np.split(np.arange(50), [5, 20]), 50, 20
+    expected, covariance = counts_of_one_list(np.full(n, 3.0), m, bins)
+    shares = np.array([0.1, 0.3, 0.6])
+    assert expected == pytest.approx(m * shares, rel=1e-12)
+    wanted = m * (n - m) / (n - 1) * (np.diag(shares) - np.outer(shares, shares))
+    assert covariance == pytest.approx(wanted, rel=1e-11)
+    expected, covariance = counts_of_one_list(np.arange(1.0, n + 1), n, bins)
+    assert expected == pytest.approx([5, 15, 30], rel=1e-6)
+    assert not covariance.any()
+
+
+@pytest.mark.parametrize("way", ["in each list", "in half of the lists", "middle"])
+def test_lists_that_no_power_of_popularity_gives_are_told_from_those_that_one_gives(way):
+    data = audits.made(1, 1000, alpha=1, even=10 * (way == "in each list"))
+    if way == "in half of the lists":
+        data["negatives"][::2] = audits.made(1, 1000)["negatives"][::2]
+    if way == "middle":  # items in the middle are left out of a list where 20 others are drawn
+        data = audits.made(1, 1000, m=40)
+        rank = np.bincount(data["interactions"][:, 1], minlength=300).argsort().argsort()
+        for row, part in enumerate(data["negatives"]):
+            middle = abs(rank[part] - 153) < 90
+            data["negatives"][row] = part[np.argsort(middle, kind="stable")[:20]]
+    result = sd.audit(**data | {"places": None})
+    assert result.fit_p < 1e-9
+    assert result.scheme is None
+    assert result.uneven
+    table = result.deciles
+    odd = table.loc[((table["drawn"] - table["fitted"]) / table["fitted_std"]).abs().idxmax()]
+    low, high, size, drawn = odd[table.columns[:4]].astype(int)
+    nearest = "0 (uniform)" if way == "middle" else f"{result.alpha:.2f}"
+    assert result.sentence == (
+        "1,000 lists of 20 negatives, drawn unevenly without replacement, the history left out. "
+        f"No power of popularity fits: the nearest, {nearest}, would draw {odd['fitted']:,.0f} "
+        f"negatives (standard deviation {odd['fitted_std']:.0f}) from the {size} items of "
+        f"popularity {low} to {high}; the lists have {drawn:,}."
+    )
+    if way == "middle":
+        assert not result.fitted.popular
+        assert result.fit_p == result.uniform_p
+        assert table["fitted"].equals(table["uniform"])
+    (row,) = result.effect("AUC", [sd.RankSet("A", [1, 5, 9], n=300)]).to_dict("records")
+    assert np.isnan(row["found"])
+    told = effects(result, "AUC", pd.DataFrame([row]), "without-replacement")
+    assert told.endswith("No scheme draws as unevenly as these were drawn.")
 
 
 @pytest.mark.parametrize(("lists", "n", "m", "alpha"), [(1500, 100, 1, 1), (1000, 3706, 5, 0.5)])
@@ -154,7 +262,8 @@ def test_command_page_and_python_say_the_same_of_the_files_of_ncf(tmp_path, caps
     told = json.loads(capsys.readouterr().out)
     result = sd.audit(**data | {"places": None})
     assert told["sentences"] == [result.sentence]
-    assert (told["alpha"], told["uniform_p"]) == (result.alpha, result.uniform_p)
+    for name in ("alpha", "uniform_p", "fit_p"):
+        assert told[name] == getattr(result, name)
     assert told["deciles"] == result.deciles.to_dict("records")
     ranks = bundled() / "paper_abc.csv"
     given = ["audit", str(paths[0]), "--ranks", str(ranks), "--metric", "AUC", "--json"]

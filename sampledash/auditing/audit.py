@@ -14,9 +14,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from scipy.special import bdtrc, binom, chdtrc, gammainc, pdtr, pdtrc
+from scipy.special import bdtrc, binom, gammainc, pdtr, pdtrc
 
 from sampledash.auditing.lists import Lists, lists_of
+from sampledash.auditing.tenths import tenths
 from sampledash.auditing.weights import LEVEL, Draws, Fitted, fit
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.metrics import Metric, as_metric
@@ -29,7 +30,6 @@ say = Sentences(Path(__file__).with_name("words.jinja"))
 
 ONCE, AGAIN = "without replacement", "with replacement"
 EITHER = f"with or {ONCE}"
-BINS = ("popularity_low", "popularity_high", "items", "drawn", "uniform", "uniform_std")
 
 
 class Pool(NamedTuple):
@@ -68,11 +68,14 @@ class Audit:
     uniform_p
         p-value of the test that draws are uniform over the tenths of the items, which are sorted by
         popularity; NaN without interactions.
+    fit_p
+        p-value of the same test, if items are drawn by popularity^α with the most likely power α.
+        Equal to ``uniform_p`` if this power is not significantly different from 0.
     deciles
         A row for each tenth of the items, the least popular first: ``popularity_low``,
         ``popularity_high``, ``items`` (their number), ``drawn`` (number of draws), ``uniform`` (the
-        expected number if draws were uniform among the candidates of each list) and its standard
-        deviation ``uniform_std``.
+        expected number if draws were uniform among the candidates of each list), its standard
+        deviation ``uniform_std``, and both for the draws of ``fit_p``: ``fitted``, ``fitted_std``.
     pool
         Items that are never drawn, if more than by chance; otherwise None.
     fitted
@@ -87,6 +90,7 @@ class Audit:
     seen_out: bool | None
     drawn: str
     uniform_p: float
+    fit_p: float
     deciles: pd.DataFrame
     pool: Pool | None
     fitted: Fitted
@@ -134,9 +138,9 @@ class Audit:
     def scheme(self) -> Scheme | None:
         """The sampling scheme by which negatives seem to be drawn.
 
-        None if the draws are neither uniform nor by popularity.
+        None if the draws are neither uniform nor by a power of popularity.
         """
-        if self.uneven and not self.fitted.popular:
+        if self.fit_p < LEVEL:
             return None
         drawn = not self.fitted.popular, self.drawn != AGAIN
         # The scheme "strata" has the same properties (not uniform, distinct) as the scheme
@@ -175,9 +179,9 @@ class Audit:
         check_weights(claimed, sets)
         asked, m, rows = as_metric(metric), int(np.median(self.lists.lengths)), []
         for ranks in sets:
-            drawn = ranks.with_power(self.alpha) if self.fitted.popular else ranks
             means = [mean(asked, ranks), expected_mean(asked, ranks, m, scheme=claimed), np.nan]
             if self.scheme is not None:
+                drawn = ranks.with_power(self.alpha) if self.fitted.popular else ranks
                 means[2] = expected_mean(asked, drawn, m, scheme=self.scheme)
             rows.append((ranks.system, *means))
         return pd.DataFrame(rows, columns=["system", "exact", "claimed", "found"])
@@ -279,7 +283,8 @@ def audit(
     -----
     The tests together raise a false alarm in one of 300 audits of clean lists. The power α of draws
     by popularity^α is estimated by maximum likelihood, for draws with or without replacement; the
-    order of a list is not used. The candidates of a list are all items except the relevant item
+    order of a list is not used. A χ² test tells whether the numbers of draws from tenths of the
+    items, by popularity, are those of this power, or of uniform draws if α may be 0. The candidates of a list are all items except the relevant item
     and, if lists leave it out, the history. A shared list counts once. Items without an interaction
     are known only because a list names them; therefore neither the estimate nor the tests use them.
 
@@ -326,10 +331,15 @@ def audit(
     if once := drawn != AGAIN:
         fair &= ~repeated
         draws = draws._replace(row=number[fair], item=lists.item[fair])
-    options = lists.items, lists.popularity is not None, once, float(np.nan_to_num(quick.alpha))
+    guess = float(np.nan_to_num(quick.alpha))
+    pool, fitted, popularity = _model(draws, popularity, lists.items, once, guess)
+    models = {"uniform": (popularity > 0).astype(np.float64), "fitted": fitted.weights}
+    deciles, (uniform_p, fit_p) = pd.DataFrame(), (np.nan, np.nan)
+    if lists.popularity is not None:
+        deciles, (uniform_p, fit_p) = tenths(draws, popularity, once, models)
     seen_out = left_out if 2 * len(groups) > len(lists.lengths) else None
     faults = repeated, holds[0], holds[1], seen_out, drawn
-    return Audit(lists, groups, *faults, *_model(draws, popularity, *options))
+    return Audit(lists, groups, *faults, uniform_p, fit_p, deciles, pool, fitted)
 
 
 def _groups(lists: Lists) -> list[list[int]]:
@@ -354,17 +364,16 @@ def _groups(lists: Lists) -> list[list[int]]:
 
 
 def _model(
-    draws: Draws, popularity: Floats, labels: Any, known: bool, once: bool, alpha: float
-) -> tuple[float, pd.DataFrame, Pool | None, Fitted]:
-    """Return the attributes ``uniform_p``, ``deciles``, ``pool``, ``fitted`` of :class:`Audit`.
+    draws: Draws, popularity: Floats, labels: Any, once: bool, alpha: float
+) -> tuple[Pool | None, Fitted, Floats]:
+    """Return the attributes ``pool`` and ``fitted`` of :class:`Audit`, and a popularity.
 
-    ``known`` says whether the popularity of items is known, ``once`` whether draws are without
-    replacement. ``alpha`` is a first guess of the power of popularity.
+    It is the ``popularity``, but 0 for items outside the pool. ``once`` says whether draws are
+    without replacement. ``alpha`` is a first guess of the power of popularity.
     """
     fitted = fit(draws, popularity, once, alpha)
-    uniform = (popularity > 0).astype(np.float64)
-    p, deciles = _evenness(draws, popularity, once) if known else (np.nan, pd.DataFrame())
     if not fitted.popular:
+        uniform = (popularity > 0).astype(np.float64)
         times = draws.lengths / np.maximum(draws.totals(uniform), 1)
         times = -np.log1p(-np.minimum(times, 1 - 1e-9)) if once else times
         fitted = fitted._replace(weights=uniform, times=times)
@@ -376,32 +385,9 @@ def _model(
     low, high = np.flatnonzero(drawn)[[0, -1]] if drawn.any() else (0, len(rings) - 1)
     cut = max(rings[:low].sum(), rings[high + 1 :].sum()) > -np.log(LEVEL / 2)
     if not cut and not (never and gammainc(never, expected) < LEVEL):
-        return p, deciles, None, fitted
-    # Some items seem to be excluded from the draws. Repeat the test and the fit without them.
+        return None, fitted, popularity
+    # Some items seem to be excluded from the draws. Repeat the fit without them.
     reach = np.isin(np.arange(len(rings)), np.arange(low, high + 1)) if cut else drawn
-    p, deciles, inner, fitted = _model(draws, popularity * reach, labels, known, once, alpha)
+    inner, fitted, popularity = _model(draws, popularity * reach, labels, once, alpha)
     ends = (labels[low], labels[high]) if cut and inner is None else None
-    return p, deciles, Pool(never, expected, ends), fitted
-
-
-def _evenness(draws: Draws, popularity: Floats, once: bool) -> tuple[float, pd.DataFrame]:
-    """Test whether negatives were drawn uniformly; return the p-value and a table.
-
-    The table has a row for each tenth of the items, which are sorted by popularity. The test is a
-    χ² test of the numbers of draws from these tenths.
-    """
-    order = np.argsort(popularity, kind="stable")[(popularity == 0).sum() :]
-    bins = np.array_split(order, int(np.clip(min(len(draws.row) // 5, len(order)), 1, 10)))
-    member = np.array([np.isin(np.arange(len(popularity)), part) for part in bins]).T * 1.0
-    shares, m = draws.totals(member), draws.lengths
-    n = np.maximum(shares.sum(axis=1), 1)
-    shares /= n[:, None]
-    spread = m * (n - m) / np.maximum(n - 1, 1) if once else m
-    covariance = np.diag(spread @ shares) - (shares * spread[:, None]).T @ shares
-    drawn, expected = member[draws.item].sum(axis=0), m @ shares
-    off, rank = drawn - expected, np.linalg.matrix_rank(covariance, hermitian=True)
-    p = chdtrc(rank, off @ np.linalg.pinv(covariance, hermitian=True) @ off) if rank else np.nan
-    ends = np.array([(popularity[part[0]], popularity[part[-1]], len(part)) for part in bins]).T
-    std = np.sqrt(np.diag(covariance).clip(0))
-    table = pd.DataFrame(dict(zip(BINS, (*ends, drawn, expected, std), strict=True)))
-    return float(p), table.astype(dict.fromkeys(BINS[:4], int))
+    return Pool(never, expected, ends), fitted, popularity

@@ -155,8 +155,8 @@ def audit(args: argparse.Namespace, progress: Progress) -> Answer:
     """Run the command ``audit``: return faults in lists of negatives, and how they were drawn."""
     train = None if args.train is None else opened(args.train)
     result = audit_files(opened(args.files[0]), train)
-    numbers = result.uniform_p, result.alpha, *result.alpha_interval
-    names = "uniform_p", "alpha", "alpha_low", "alpha_high"
+    numbers = result.uniform_p, result.fit_p, result.alpha, *result.alpha_interval
+    names = "uniform_p", "fit_p", "alpha", "alpha_low", "alpha_high"
     facts = {x: y if np.isfinite(y) else None for x, y in zip(names, numbers, strict=True)}
     tables = {"findings": result.findings, "deciles": result.deciles}
     sentences, metrics = [result.sentence], metrics_of(args)

@@ -16,10 +16,11 @@ SEEDS = 300
 
 def made(
     seed: int, lists: int = 200, n: int = 300, m: int = 20, *, alpha: float = 0.0,
-    once: bool = True, history: bool = False, pool: float = 1.0,
+    once: bool = True, history: bool = False, pool: float = 1.0, even: int = 0,
 ) -> Made:  # fmt: skip
     """Draw arguments of ``sd.audit``: lists by popularity**alpha from the lowest ids (``pool``),
-    without the relevant item and, unless ``history``, without what the instance has taken."""
+    without the relevant item and, unless ``history``, without what the instance has taken. The
+    first ``even`` negatives of a list without replacement are drawn uniformly."""
     rng = np.random.default_rng([seed, lists, n, m])
     likely = rng.permutation(np.arange(1, n + 1) ** -0.9 * rng.lognormal(0, 0.5, n))
     user = np.repeat(np.arange(4 * lists), rng.integers(3, 30, 4 * lists))
@@ -32,6 +33,9 @@ def made(
         weights[mine[0], mine[1]] = 0
     if once:  # the items whose exponential clocks ring first
         clocks = rng.exponential(size=weights.shape) / np.maximum(weights, 1e-300)
+        if even:
+            race = np.where(weights > 0, rng.exponential(size=weights.shape), np.inf)
+            np.put_along_axis(clocks, np.argpartition(race, even, axis=1)[:, :even], 0.0, axis=1)
         drawn = np.argpartition(clocks, m, axis=1)[:, :m]
     else:
         drawn = np.array([rng.choice(n, m, p=row / row.sum()) for row in weights])
@@ -70,40 +74,53 @@ DRAWS: list[tuple[set[str], dict[str, float]]] = [
     ({"not drawn uniformly"}, {"alpha": 1}),
     ({"pool smaller than the catalogue"}, {"pool": 0.8}),
     ({"pool smaller than the catalogue", "not drawn uniformly"}, {"pool": 0.8, "alpha": 0.75}),
+    ({"not drawn uniformly"}, {"alpha": 1, "even": 10}),
 ]
 
 
 def missed(*faults: str, seeds: int, way: int | None = None) -> int:
-    """Return in how many seeds an audit does not find all these faults in draws of this way."""
+    """Return in how many seeds an audit does not find all these faults in draws of this way.
+
+    It also has to find that there is no scheme for draws of which a part is uniform.
+    """
     names, options = (set[str](), dict[str, Any]()) if way is None else DRAWS[way]
     misses = 0
     for seed in range(seeds):
         data = made(seed, **options)
         for fault in faults:
             FAULTS[fault](data)
-        misses += not {*faults, *names} <= set(sd.audit(**data).findings["finding"])
+        result = sd.audit(**data)
+        found = {*faults, *names} <= set(result.findings["finding"])
+        misses += not found or (result.scheme is None) != ("even" in options)
     return misses
 
 
 def find(quick: bool) -> Iterator[Result]:
     """Find each fault in 99 % of the seeds, alone and together."""
     seeds = 5 if quick else SEEDS
-    cases = [((fault,), None) for fault in FAULTS] + [((), way) for way in range(4)]
-    for faults, way in (*cases, (tuple(FAULTS), 3)):
+    cases = [((fault,), None) for fault in FAULTS] + [((), way) for way in range(len(DRAWS))]
+    for faults, way in (*cases, (tuple(FAULTS), 3), (tuple(FAULTS), 4)):
         options = "" if way is None else DRAWS[way][1]
         name = f"missed in {seeds} seeds: {', '.join(faults)[:40]} {options}"
         yield Result(name, 0, None, missed(*faults, seeds=seeds, way=way), seeds // 100)
 
 
 def alarms(quick: bool) -> Iterator[Result]:
-    """Raise a false alarm in at most 1 % of clean uniform lists."""
+    """Raise a false alarm in at most 1 % of clean lists, uniform or by a power of popularity."""
     seeds, sizes = (5, (200,)) if quick else (SEEDS, (200, 6040))
-    for lists, n, m, history in product(sizes, (300, 3706), (20, 99), (False, True)):
-        right = {"items of the history"} if history else set()
-        data = (made(seed, lists, n, m, history=history) for seed in range(seeds))
-        wrong = sum(set(sd.audit(**x).findings["finding"]) != right for x in data)
-        name = f"false alarms in {seeds} seeds: {lists} x {m} of {n}, history {history}"
-        yield Result(name, 0, None, wrong, seeds // 100)
+    powers = (0.75,) if quick else (0.5, 0.75, 1)
+    cases = [*product(sizes, (0,), (True,), (False, True), (300, 3706), (20, 99))]
+    cases += product((200,), powers, (True, False), (False,), (300, 3706), (20, 99))
+    for lists, alpha, once, history, n, m in cases:
+        right = {"items of the history"} if history else set[str]()
+        right |= {"not drawn uniformly"} if alpha else set()
+        right |= set() if once else {"duplicates in a list"}
+        wrong = 0
+        for seed in range(seeds):
+            result = sd.audit(**made(seed, lists, n, m, alpha=alpha, once=once, history=history))
+            wrong += set(result.findings["finding"]) != right or result.scheme is None
+        way = f"{lists} x {m} of {n}, α = {alpha}, without replacement {once}, history {history}"
+        yield Result(f"false alarms in {seeds} seeds: {way}", 0, None, wrong, seeds // 100)
 
 
 def coverage(quick: bool) -> Iterator[Result]:

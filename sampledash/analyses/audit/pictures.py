@@ -34,11 +34,13 @@ def example() -> Audit:
 def drawn(result: Audit, *, dark: bool = False) -> theme.Picture:
     """Plot how often items were drawn, relative to the expectation for uniform negatives.
 
-    There is a bar for each tenth of the items, sorted by popularity.
+    There is a bar for each tenth of the items, sorted by popularity, and a dot for the expectation
+    if items were drawn by the most likely power of popularity.
     """
     c, tenths, x = theme.look(dark), result.deciles, list(range(len(result.deciles)))
-    times = tenths["drawn"] / tenths["uniform"]
+    times, fitted = (tenths[name] / tenths["uniform"] for name in ("drawn", "fitted"))
     half = 1.96 * tenths["uniform_std"] / tenths["uniform"]
+    top = 1.1 * max(times.max(), fitted.max(), 1 + half.max())
     labels = [span(*ends) for ends in tenths[["popularity_low", "popularity_high"]].to_numpy()]
     look: dict[str, Any] = {"customdata": labels, "marker": {"color": c.blue}}
     look["hovertemplate"] = "%{customdata} interactions: %{y:.2f} × uniform<extra></extra>"
@@ -47,12 +49,12 @@ def drawn(result: Audit, *, dark: bool = False) -> theme.Picture:
     # A phone has room for four labels.
     ticks = {"tickvals": x[::3], "ticktext": labels[::3]}
     title = "interactions of items, a tenth of them each"
+    dots = theme.dots(x, fitted.to_numpy(), {"color": c.orange, "size": 10}, hoverinfo="skip")
     return theme.figure(
-        [theme.bars(x, times.to_numpy(), "drawn", **look)],
+        [theme.bars(x, times.to_numpy(), "drawn", **look), dots],
         dark=dark,
         hovermode="closest",
         shapes=[*bands, theme.level(1, c.ink, dash=theme.EXACT_DASH)],
         xaxis=ticks | {"title": {"text": title}},
-        yaxis={"range": [0, 1.1 * max(times.max(), 1 + half.max())], "ticksuffix": " ×"}
-        | {"title": {"text": "drawn / uniform"}},
+        yaxis={"range": [0, top], "ticksuffix": " ×", "title": {"text": "drawn / uniform"}},
     )
