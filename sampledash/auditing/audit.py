@@ -284,9 +284,10 @@ def audit(
     The tests together raise a false alarm in one of 300 audits of clean lists. The power α of draws
     by popularity^α is estimated by maximum likelihood, for draws with or without replacement; the
     order of a list is not used. A χ² test tells whether the numbers of draws from tenths of the
-    items, by popularity, are those of this power, or of uniform draws if α may be 0. The candidates of a list are all items except the relevant item
-    and, if lists leave it out, the history. A shared list counts once. Items without an interaction
-    are known only because a list names them; therefore neither the estimate nor the tests use them.
+    items, by popularity, are those of this power, or of uniform draws if α may be 0. The candidates
+    of a list are all items except the relevant item and, if lists leave it out, the history. A
+    shared list counts once. Items without an interaction are known only because a list names them;
+    therefore neither the estimate nor the tests use them.
 
     Examples
     --------
