@@ -161,8 +161,7 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
             weights = kinds[number]
             positive = weights[weights > 0].min(initial=1.0)
             used = np.where(weights > 0, weights, _LEAST * positive)
-            below = (negatives - above - tied)[some]
-            parts = [above[some], *[tied[some]] * has_ties, below]
+            parts = [above[some], *[tied[some]] * has_ties, (negatives - above - tied)[some]]
             rows[some] = _laws(parts, used / positive, m, _FINE if rows.size <= small else _COARSE)
     return rows
 

@@ -73,8 +73,7 @@ def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     check_metric(metric, sampling.scheme)
     above, below = sampling.weights(rank)
     if metric.linear:
-        share = above / (above + below)
-        spread = share * (below / (above + below)) / sampling.m
+        spread = (above / (above + below)) * (below / (above + below)) / sampling.m
         if sampling.design.distinct:
             spread = spread * ((sampling.n - 1 - sampling.m) / max(sampling.n - 2, 1))
         return np.asarray(spread)
@@ -109,8 +108,7 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
     if sampling.design.distinct:
         a = np.arange(n - 1, dtype=np.float64)
         up = (a + 1) * (n - 1 - a - (m - s))
-        down = (a + 1 - s) * (n - 1 - a)
-        likelihood = outward(up, down, a >= min(s * n // m, n - 1))
+        likelihood = outward(up, (a + 1 - s) * (n - 1 - a), a >= min(s * n // m, n - 1))
     elif sampling.design.varies:
         rows = sampling.laws(np.arange(n, dtype=np.float64))
         likelihood = np.concatenate([p[:, s] for _, p in rows])

@@ -294,8 +294,7 @@ class Metric:
         relevant item, at most 10^12: one number, or one number per rank.
         """
         n_array = checks.candidates("n", n)
-        ranks = checks.ranks("rank", rank, n_array)
-        return self.of_one(ranks - 1, n_array - 1)
+        return self.of_one(checks.ranks("rank", rank, n_array) - 1, n_array - 1)
 
     def of_set(self, ranks: ArrayLike, n: int) -> float:
         """Return the exact metric of one instance that may have several relevant items.

@@ -507,8 +507,7 @@ def _follows(n: Ints, m: Ints) -> bool:
     """Return whether m is a function of n that never falls or never rises."""
     pairs = np.unique(np.stack([n, m]), axis=1)
     steps = np.diff(pairs[1])
-    alone = bool(np.all(np.diff(pairs[0]) > 0))
-    return alone and bool(np.all(steps >= 0) or np.all(steps <= 0))
+    return bool(np.all(np.diff(pairs[0]) > 0)) and bool(np.all(steps >= 0) or np.all(steps <= 0))
 
 
 def _strata(n: Ints, weight: Floats) -> Ints:

@@ -198,8 +198,7 @@ def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats
     mode = modes(scheme, draws, a, b)
     if len(a) >= _MANY and draws.size == 1:
         return _by_count(scheme, int(draws[0, 0]), a[:, 0], b[:, 0], mode[:, 0].astype(np.int64))
-    s = np.arange(int(draws.max()), dtype=np.float64)
-    return _outward(scheme, draws, a, b, s, mode)
+    return _outward(scheme, draws, a, b, np.arange(int(draws.max()), dtype=np.float64), mode)
 
 
 def _mixed(sizes: Sizes, draws: Floats, a: Floats, b: Floats) -> Floats:
@@ -363,8 +362,7 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     # range of rows.
     if np.any(mode[1:] < mode[:-1]):
         order = np.argsort(mode, kind="stable")
-        sorted_rows = _by_count(scheme, m, a[order], b[order], mode[order])
-        return sorted_rows.T[:, np.argsort(order)].T
+        return _by_count(scheme, m, a[order], b[order], mode[order]).T[:, np.argsort(order)].T
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0

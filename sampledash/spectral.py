@@ -203,8 +203,7 @@ def resolution(sampling: Sampling, gamma: float) -> Resolution:
     degree = min(int(np.flatnonzero(shares >= 0.5)[-1]), sampling.n - 1)
     if degree == 0:
         return Resolution(0, float(sampling.n), (sampling.n + 1) / 2)
-    zeros = (first_zero(sampling.n, d) for d in (degree, degree // 2 + 1))
-    return Resolution(degree, *zeros)
+    return Resolution(degree, *(first_zero(sampling.n, d) for d in (degree, degree // 2 + 1)))
 
 
 def first_zero(n: int, degree: int) -> float:
@@ -391,8 +390,7 @@ def minimum_norm(
     Also return how many singular values were used.
     """
     parts, triples = _directions(sampling, cutoff)
-    targets = _targets(metric, sampling, position, parts)
-    both = zip(targets, triples, strict=True)
+    both = zip(_targets(metric, sampling, position, parts), triples, strict=True)
     even, odd = (((target @ left) / values) @ right for target, (left, values, right) in both)
     return _over_sample(sampling.m, even, odd), sum(len(values) for _, values, _ in triples)
 

@@ -192,8 +192,7 @@ def along(
         upright = scatter("lines", [at, at], [low, top], line=thin)
         dots = scatter("markers", [at] * len(values), heights, cliponaxis=False, marker=dot)
         steps[count(at)] = [upright, dots], live(curves, values, head)
-    fixed = lines(x, [*beside, *curves])
-    return sliding(fixed, steps, count(begin), dark=dark, **layout)
+    return sliding(lines(x, [*beside, *curves]), steps, count(begin), dark=dark, **layout)
 
 
 # --------------------------------------------------------- figures with one row for each system

@@ -90,8 +90,7 @@ def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
     Curves of larger m stand out more.
     """
     start, end = (np.array(_rgb(color)) for color in look(dark).family)
-    shares = np.linspace(0, 1, max(size, 2))[:size]
-    colors = (start + (end - start) * share for share in shares)
+    colors = (start + (end - start) * share for share in np.linspace(0, 1, max(size, 2))[:size])
     hexes = ("".join(f"{round(part):02x}" for part in color.tolist()) for color in colors)
     return [{"color": f"#{digits}", "width": 2.5} for digits in hexes]
 

@@ -44,8 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(*answer.sentences, sep="\n", end="\n" * bool(answer.sentences), file=sys.stderr)
         return code
     except (ValueError, MemoryError) as error:
-        word = partial(_option, args)
-        why = error.worded(word) if isinstance(error, Refusal) else str(error)
+        why = error.worded(partial(_option, args)) if isinstance(error, Refusal) else str(error)
         why = why or "the memory does not suffice for this file"
     except KeyboardInterrupt:
         why, failure = "stopped; nothing is written", STOPPED

@@ -169,6 +169,5 @@ def audit(args: argparse.Namespace, progress: Progress) -> Answer:
         both = list(zip(metrics, parts, strict=True))
         sentences += [effects(result, metric, part, args.scheme) for metric, part in both]
         effect = [part.assign(metric=str(metric)) for metric, part in both]
-        columns = ["metric", *parts[0].columns]
-        tables["effect"] = pd.concat(effect, ignore_index=True)[columns]
+        tables["effect"] = pd.concat(effect, ignore_index=True)[["metric", *parts[0].columns]]
     return Answer(sentences, tables, {"drawn": result.drawn, **facts})

@@ -176,8 +176,7 @@ def _grouped(
     drawn from each group.
     """
     with warehouse.one_sentence(name):
-        table = queries.wanted_items(every).order_by("system", "instance")
-        wanted = table.to_pyarrow().to_pandas()
+        wanted = queries.wanted_items(every).order_by("system", "instance").to_pyarrow().to_pandas()
     for instance in wanted["instance"][wanted.duplicated(["system", "instance"])]:
         advice = "leave the option out, or keep one relevant item of each instance"
         several = f"one relevant item for each instance, and {instance} has several"

@@ -72,8 +72,7 @@ class _Gaps:
         side = 1 if ahead else -1
         order = np.lexsort((side * self.sampled, -side * self.exact))
         value = side * self.sampled[order]
-        best = np.minimum.accumulate(np.r_[np.inf, value[:-1]])
-        return self[order[value < best]]
+        return self[order[value < np.minimum.accumulate(np.r_[np.inf, value[:-1]])]]
 
 
 def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, RankSet] | None:

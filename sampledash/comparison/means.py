@@ -114,8 +114,7 @@ def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Pr
         weight = protocol.shares(atoms) * atoms.count
         for x, metric in enumerate(metrics):
             ranks.require_known(metric)
-            values = exact_values(metric, atoms) * metric.scales(atoms.relevant)
-            means[i, x] = values @ weight
+            means[i, x] = (exact_values(metric, atoms) * metric.scales(atoms.relevant)) @ weight
     return means
 
 
@@ -220,8 +219,7 @@ class MeansOverM:
         # too, and in the factors ``metric.scales``.
         groups: dict[tuple[object, ...], list[int]] = {}
         for i, metric in enumerate(metrics):
-            key = metric.of_others, *metric.scales(sizes).tolist()
-            groups.setdefault(key, []).append(i)
+            groups.setdefault((metric.of_others, *metric.scales(sizes).tolist()), []).append(i)
         self._shape = len(sets), len(metrics)
         self._passes = [
             (members, _Pass([metrics[i] for i in members], atoms, m_max, protocol))
@@ -233,8 +231,7 @@ class MeansOverM:
         wanted, places = np.unique(np.asarray(m_values, dtype=np.int64), return_inverse=True)
         result = np.zeros((len(wanted), *self._shape))
         for done, (members, thinning) in enumerate(self._passes):
-            report = step_of(progress, done, len(self._passes))
-            result[:, :, members] = thinning.at(wanted, report)
+            result[:, :, members] = thinning.at(wanted, step_of(progress, done, len(self._passes)))
         return result[places]
 
 
@@ -493,8 +490,7 @@ def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     plain = atoms.tied == 0
     some, rest = atoms[plain], atoms[~plain]
     above = some.above.astype(np.float64)
-    given = above, some.negatives - above, some.count
-    ((above, below, count),) = merge_laws(scheme, m, [given])
+    ((above, below, count),) = merge_laws(scheme, m, [(above, some.negatives - above, some.count)])
     if len(count) == len(some):
         return atoms
     if not SCHEMES[scheme].distinct:

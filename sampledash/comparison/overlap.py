@@ -217,8 +217,7 @@ def bounds_if_known(
             moments[row, x, y], moments[row, x, 0], moments[row, 0, y] = _moments(
                 protocol.scheme, m, cells, f, g
             )
-    shares = (first.weights * first.counts)[back]
-    weight = first.weights[back] / shares.sum()
+    weight = first.weights[back] / (first.weights * first.counts)[back].sum()
     scale, step = weight * metric.scales(size), common_step(*(x.half_unit for x in runs))
     if values:
         joint = np.diff(np.diff(moments, axis=1, append=0.0), axis=2, append=0.0)
@@ -250,8 +249,7 @@ def _linear(scheme: str, m: int, cells: Ints, f: Floats, g: Floats) -> Floats:
     counts the irrelevant items above, tied and below under the first and under the second system.
     """
     row, weight, a, b, both = _orders(cells, 1)
-    total = cells.sum(axis=(1, 2))[row]
-    covariances = covariance_of_counts(scheme, m, a, b, both, total)
+    covariances = covariance_of_counts(scheme, m, a, b, both, cells.sum(axis=(1, 2))[row])
     slopes = (f[1] - f[0]) * (g[1] - g[0])
     return np.asarray(np.bincount(row, weight * covariances, len(cells))[:, None, None] * slopes)
 

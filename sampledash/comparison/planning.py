@@ -303,8 +303,7 @@ class _Search:
         self.descend(pairs)
         short = self.top * len(pairs) <= _SHORT
         for done, (i, j) in enumerate(pairs):
-            shown = partial(self.shown, i, j)
-            least[i, j] = first_shown(shown, self._guess(i, j), self.top)
+            least[i, j] = first_shown(partial(self.shown, i, j), self._guess(i, j), self.top)
             if self._few(i, j, _MANY if short else FEW):
                 least[i, j] = self._settled(i, j, least[i, j], np.inf if short else 1 / len(pairs))
             self.report(0.7 + 0.3 * (done + 1) / len(pairs))
@@ -325,8 +324,7 @@ class _Search:
         while True:
             window = max(1.0, np.hypot(start, np.sqrt(2 * budget)) - start)
             end = int(min(start + window, self.top))
-            failing = (m for m in range(end, checked, -1) if not self.shown(i, j, m))
-            last = next(failing, None)
+            last = next((m for m in range(end, checked, -1) if not self.shown(i, j, m)), None)
             if last is None:
                 return start
             start, checked = last + 1, end

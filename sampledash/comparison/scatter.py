@@ -256,8 +256,7 @@ def conditional_means(
         for c, column in enumerate(by_count):
             np.einsum("sp,sp->p", law[:used], column[:used], out=means[t, :, c])
         rest = np.maximum(outer - t, 1.0) if without else np.maximum(outer, _LEAST)
-        part = left[:used] if without else left
-        np.multiply(law[:used], part / rest, out=moved[:used])
+        np.multiply(law[:used], (left[:used] if without else left) / rest, out=moved[:used])
         law[:used] -= moved[:used]
         law[1 : used + 1] += moved[:used]
         law[width] = 0.0

@@ -228,8 +228,7 @@ def makarov(first: Law, second: Law) -> tuple[float, float]:
     # For every number z, X > z >= Y implies X > Y, so P(X > Y) >= P(Y <= z) - P(X <= z). Likewise,
     # X <= z <= Y implies that X is not above Y.
     low = float(np.max(up_to(second, y, "<=") - up_to(first, x, "<=")))
-    high = 1 - float(np.max(up_to(first, x, "<=") - up_to(second, y, "<")))
-    return low, high
+    return low, 1 - float(np.max(up_to(first, x, "<=") - up_to(second, y, "<")))
 
 
 def covariance_bounds(
@@ -351,8 +350,7 @@ def nested_covariances(
     """
     if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= STRAIGHT:
         # The functions are linear, as for AUC, so the covariance has a closed form.
-        total = outer + outside
-        common = covariance_of_counts(scheme, m, inner, outer, inner, total)
+        common = covariance_of_counts(scheme, m, inner, outer, inner, outer + outside)
         slopes = np.multiply.outer(first[1] - first[0], second[1] - second[0])
         return np.asarray(common[:, None, None] * slopes)
     result = np.zeros((len(inner), first.shape[1], second.shape[1]))

@@ -273,8 +273,7 @@ def flip_test(group: Group, first: int, second: int) -> float | None:
     total = int(counts.sum())
     if np.ptp(sizes) <= TIED:
         # All differences have one size: the number of instances that favour a system is binomial.
-        fewer = round((total - observed / sizes[0]) / 2)
-        return float(min(1.0, 2 * bdtr(fewer, total, 0.5)))
+        return float(min(1.0, 2 * bdtr(round((total - observed / sizes[0]) / 2), total, 0.5)))
     if total > _ENUMERATED:
         return None
     sums = np.zeros(1)

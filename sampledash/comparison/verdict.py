@@ -86,8 +86,7 @@ def verdict_at_m(
     right = np.array([over_m.all_right_from(i[y], j[y], y) for y in range(len(metrics))])
     signs = order.sign(difference).ravel().tolist()
     states = map(state_of, truth.ravel().tolist(), signs, probability.ravel())
-    known = (right > 0) & (truth != 0)
-    ends = zip(right.ravel().tolist(), known.ravel(), strict=True)
+    ends = zip(right.ravel().tolist(), ((right > 0) & (truth != 0)).ravel(), strict=True)
     return {
         "metric": [str(metric) for metric in metrics for _ in range(i.shape[1])],
         "correction": [str(protocol.correction)] * i.size,

@@ -81,8 +81,7 @@ def show() -> None:
     if setup is not None:
         if job is not None and job.tasks[0].key in map(setup.key, lab.SWEEPS):
             bars = st.container()  # progress bars of a hyperparameter sweep are near its button
-        others = partial(_designs, source, answer)
-        page.tabs(TABS, (others, _sweeps, _toy), "lab_tab", setup)
+        page.tabs(TABS, (partial(_designs, source, answer), _sweeps, _toy), "lab_tab", setup)
     with bars:
         go_on = _working(job, setup, chosen)
     go_on()

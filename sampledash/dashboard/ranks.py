@@ -125,8 +125,7 @@ def _uploaded() -> Source:
 def _templates() -> None:
     with st.popover("Templates", icon=":material/download:", type="tertiary"):
         for name, about in TEMPLATES.items():
-            saved = f"ranks-{name}" if name.endswith("csv") else name
-            template(about, name, saved, "text/plain")
+            template(about, name, f"ranks-{name}" if name.endswith("csv") else name, "text/plain")
     with st.expander("From RecBole, LensKit, implicit … to ranks"):
         st.markdown((bundled() / "templates" / "from_frameworks.md").read_text("utf-8"))
 

@@ -46,8 +46,7 @@ def watch() -> None:
 
 
 def _disconnected(ident: str) -> None:
-    session = get_instance().get_app_session(ident)
-    asyncio.get_running_loop().call_later(LOOK, _look, session, 0)
+    asyncio.get_running_loop().call_later(LOOK, _look, get_instance().get_app_session(ident), 0)
 
 
 def _look(session: Any, absent: int) -> None:

@@ -31,8 +31,7 @@ def made(dark: bool) -> tuple[str, str, go.Figure, str]:
     """
     sets, systems, means, _, settled = data = movielens()
     exact, ms = np.array(means), data.visited(*LADDER, M, settled[-1] - 1)
-    over_m = sd.curve(METRIC, sets, ms, scheme=WITHOUT).to_numpy()
-    sampled = dict(zip(ms, over_m, strict=True))
+    sampled = dict(zip(ms, sd.curve(METRIC, sets, ms, scheme=WITHOUT).to_numpy(), strict=True))
     fig = slopes(METRIC, systems, exact, sampled, at=M, dark=dark)
     on_all, shown = ranking(systems, exact), ranking(systems, sampled[M])
     worst_is_best = np.argmax(sampled[M]) == np.argmin(exact)

@@ -108,8 +108,7 @@ def pasted(label: str, *, key: str, address: str, **field: Any) -> str:
     the key of the text in the address.
     """
     if key not in st.session_state:
-        typed_before = st.session_state.get(f"_{key}")
-        st.session_state[key] = typed_before or st.query_params.get(address, "")
+        st.session_state[key] = st.session_state.get(f"_{key}") or st.query_params.get(address, "")
     typed: str = st.text_area(label, key=key, **field)
     st.session_state[f"_{key}"] = typed
     return typed

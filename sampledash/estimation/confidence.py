@@ -377,8 +377,7 @@ def _of_instances(
     root = cholesky(scatter, lower=True)
     shown = solve_triangular(root, law.T, lower=True)
     observed = solve_triangular(root, cells.share, lower=True)
-    weights = nonnegative(shown, observed)
-    return ChiSquareFit(shown, observed, table[:, -1], 0.0, extremes, weights)
+    return ChiSquareFit(shown, observed, table[:, -1], 0.0, extremes, nonnegative(shown, observed))
 
 
 def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float]) -> ChiSquareFit:
@@ -417,8 +416,7 @@ def nonnegative(rows: Floats, observed: Floats) -> Floats:
     """Return weights >= 0 with sum 1 that minimise the norm of ``rows @ weights - observed``."""
     stiff = _STIFF * max(float(np.abs(rows).max()), 1.0)
     left = np.vstack([rows, np.full(rows.shape[1], stiff)])
-    right = np.append(observed, stiff)
-    weights, _ = scipy.optimize.nnls(left, right, maxiter=30 * left.shape[1])
+    weights, _ = scipy.optimize.nnls(left, np.append(observed, stiff), maxiter=30 * left.shape[1])
     return np.asarray(weights)
 
 

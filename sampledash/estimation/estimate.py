@@ -444,8 +444,7 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
     if beta is None:
         return float((k - 1) * (n - 1) // m + 1)
     a = checks.real("beta", beta, low=0, above=True)
-    log_chance = -np.log1p(a / np.arange(k, m + 1)).sum()
-    return float(1 + (n - 1) * np.exp(log_chance / a))
+    return float(1 + (n - 1) * np.exp(-np.log1p(a / np.arange(k, m + 1)).sum() / a))
 
 
 def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_SCHEME) -> int:

@@ -307,8 +307,7 @@ class Programme:
             raise RuntimeError("the linear programme of the nearest distribution has no solution")
         x, size = solution[1][0], len(self._places)
         over, under = x[size + len(self.low) :].reshape(2, -1)
-        missed = np.where(over + under > _ENOUGH, over - under, 0.0)
-        return x[:size] @ self._rows[:, :-1], missed
+        return x[:size] @ self._rows[:, :-1], np.where(over + under > _ENOUGH, over - under, 0.0)
 
     def _column_generation(
         self, costs: Floats, relaxed: bool = False

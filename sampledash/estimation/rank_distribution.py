@@ -385,8 +385,7 @@ class Learner:
         self, iterations: int | None = None, start: Floats | None = None
     ) -> RankDistribution:
         """Learn the rank distribution, by default with the initial weights :attr:`start`."""
-        mass = self.mass(self.weights(iterations, start))
-        return RankDistribution(self.support, frozen(mass))
+        return RankDistribution(self.support, frozen(self.mass(self.weights(iterations, start))))
 
     def slopes(self, value: Floats) -> Floats:
         """Return the derivatives of an estimate by the share of each outcome (m and sampled rank).

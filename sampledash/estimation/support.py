@@ -109,8 +109,7 @@ def step_ends(n: int) -> Ints:
     every = n <= _FINE + _STEPS
     ends = np.arange(1, (n if every else _FINE) + 1)
     if not every:
-        beyond = np.geomspace(_FINE, n, _STEPS + 1).round().astype(np.int64)
-        ends = np.union1d(ends, beyond)
+        ends = np.union1d(ends, np.geomspace(_FINE, n, _STEPS + 1).round().astype(np.int64))
     return frozen(ends)
 
 

@@ -74,8 +74,7 @@ def ranked(parts: Split, system: str, text: str, *, seed: int = 0, **options: An
     mine = parse_recommender(text)
     model = yield from within(mine.train(parts.training, seed), 0, 0.5)
     options |= {"system": system, "recommender": str(mine), "seed": seed}
-    ranking = rank(model.scores, parts, **options)
-    return (yield from within(ranking, 0.5, 1))
+    return (yield from within(rank(model.scores, parts, **options), 0.5, 1))
 
 
 _TABLE_2 = dict(zip(TABLE_2["system"], TABLE_2["recommender"], strict=True))

@@ -173,8 +173,7 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
         advice = f"{none}; hold out fewer, or a larger share"
         raise ValueError(f"split {str(rule)!r} holds out nothing that can be tested: {advice}")
     training, tested = interactions.take(~held), interactions.take(test)
-    about = str(rule), rule.exclude_seen, interactions.digest
-    return Split(training, validation, tested, *about)
+    return Split(training, validation, tested, str(rule), rule.exclude_seen, interactions.digest)
 
 
 def _kept(size: int, percent: float) -> int:

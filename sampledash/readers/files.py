@@ -37,8 +37,7 @@ def open_sources(
     names: list[Any] = [name] * len(sources) if name is None or not many else list(name)
     if (many and isinstance(name, str)) or len(names) != len(sources):
         raise ValueError(f"name must give one name for each of the {len(sources)} files")
-    judgements = [] if qrels is None else [(qrels, None)]
-    given = [*zip(sources, names, strict=True), *judgements]
+    given = [*zip(sources, names, strict=True), *([] if qrels is None else [(qrels, None)])]
     if not given:
         raise ReadError("source is empty: give at least one file")
     limits.FILES.check(len(given), "source")

@@ -222,8 +222,7 @@ def _number(text: str, place: int, column: Heading) -> Cell | None:
     if not 0 <= float(number) <= 100:
         wrong = f"{text[:40]!r} is not in 0..100 %; correct or remove it"
         raise ReadError(f"{_where(place, column)}: {wrong}")
-    decimals = len(number.partition(".")[2])
-    return Cell(float(number), decimals, "%" in _ASIDE.sub("", text), place)
+    return Cell(float(number), len(number.partition(".")[2]), "%" in _ASIDE.sub("", text), place)
 
 
 def typeset_rows(text: str) -> list[tuple[int, str]]:
@@ -245,8 +244,7 @@ def _plain(line: str) -> str:
     line = _DOWN.sub(r"\1", line)
     line = line.replace(r"\&", "and").replace(r"\Delta", "Δ")
     line = re.sub(r"\\([%_#])", r"\1", re.sub(r"\\[, ]|~", " ", line))
-    plain = re.sub(r"\\?[${}]", "", _NAMED.sub("", line))
-    return re.sub(r" +(?=[&|])", " ", plain).strip(" ")
+    return re.sub(r" +(?=[&|])", " ", re.sub(r"\\?[${}]", "", _NAMED.sub("", line))).strip(" ")
 
 
 @dataclass(frozen=True)
@@ -315,8 +313,7 @@ def parting(line: str, place: int) -> Parting:
         mark = "," if "," in line else ""
     if mark:
         return Parting([heading(cell) for cell in _marked(line, mark)], mark, place)
-    words = _PERCENT.sub("(%)", _ARROWS.sub(" ", line)).split()
-    names = [heading(word) for word in words]
+    names = [heading(word) for word in _PERCENT.sub("(%)", _ARROWS.sub(" ", line)).split()]
     # All words before the first metric form the name of the first column.
     before = next((i for i, x in enumerate(names) if x.metric is not None), 1)
     name = " ".join(x.printed for x in names[:before])

@@ -180,8 +180,7 @@ def overlaps(candidates: Table) -> Table:
     columns ``tied`` and ``tied_there`` say whether the negatives are tied with the relevant item in
     the ranking of ``system`` and in that of ``other``.
     """
-    own = wanted_items(candidates).rename(own="item")
-    both = own.join(candidates[*KEYS, "score"], KEYS[:2])
+    both = wanted_items(candidates).rename(own="item").join(candidates[*KEYS, "score"], KEYS[:2])
     score, tied = both["score"], both["score"] == both["wanted"]
     high = both.filter((score >= both["wanted"]) & (both["item"] != both["own"]))
     high = high.select(*KEYS, tied=tied)

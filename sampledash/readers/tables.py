@@ -123,8 +123,7 @@ def text_table(
 
 def delimiter_of(data: bytes) -> str:
     """Return the separator of the first line: comma, semicolon or tab."""
-    start = next((line for line in parsing.stream(data) if line.strip()), "")
-    return max(",;\t", key=start.count)
+    return max(",;\t", key=next((line for line in parsing.stream(data) if line.strip()), "").count)
 
 
 def headers_of(data: bytes, kind: FileKind) -> list[str]:

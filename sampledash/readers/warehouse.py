@@ -145,8 +145,7 @@ def opened(engine: Any, source: str) -> Table:
             except Exception as error:
                 why = "it is damaged or no Parquet; write it anew"
                 raise ReadError(f"{part} cannot be read as Parquet: {why}") from error
-            roles = roles_of(names, (), part)
-            used = {header for role, header in roles.items() if role}
+            used = {header for role, header in roles_of(names, (), part).items() if role}
             columns = used if columns is None else columns
             if other := sorted(used ^ columns):
                 lacks = f"not every part has the column {other[0]!r}; write all with the same"
@@ -295,8 +294,7 @@ def _numbers_of(scores: Table, every: Table, relevant: Table | None) -> list[dic
     counts = {"size": lists.count(where=n > 0), "items": items.sum()}
     counts["bare"] = lists.count(where=(n > 0) & (items == 0))
     counts["full"] = lists.count(where=(n > 0) & (items == n))
-    table = lists.group_by("system").agg(**counts).order_by("system")
-    rows = table.to_pyarrow().to_pylist()
+    rows = lists.group_by("system").agg(**counts).order_by("system").to_pyarrow().to_pylist()
     if relevant is None:
         marked = scores.filter(queries.means(scores["relevant"], queries.YES))
         asked = marked.group_by("system").agg(items=marked.count()).to_pyarrow().to_pylist()

@@ -63,8 +63,7 @@ def html_report(
         tables = {"Means": findings.means_table(), "Verdict": verdict}
     title = f"Sampled metrics of {one_line(findings.source) or 'ranks'}"
     fit_words = SCHEMES[findings.protocol.fit_scheme].words
-    report = _reports().verdict_report
-    return str(report(title, findings, figures, tables, legend, fit_words, pair))
+    return str(_reports().verdict_report(title, findings, figures, tables, legend, fit_words, pair))
 
 
 def document(title: str, body: str, style: str = "") -> str:

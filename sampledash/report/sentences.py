@@ -80,8 +80,7 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
     """
     metric = metric_name(str(findings.metrics[x]), str(findings.protocol.correction))
     few, drawn = len(findings.systems) <= MOST_NAMED, drawn_negatives(findings)
-    pairs = range(findings.pairs) if few else [findings.worst_pair(x)]
-    listed = findings.rows(x, pairs)
+    listed = findings.rows(x, range(findings.pairs) if few else [findings.worst_pair(x)])
     rows = [row | {side: name(row[side]) for side in ("better", "worse")} for row in listed]
     if few:
         names = [name(system) for system in findings.systems]

@@ -99,8 +99,7 @@ def stretched(sets: list[RankSet], n: int) -> Floats:
     order = np.argsort(edges)
     # The cumulative histogram consists of straight pieces. Each rank adds to its slope between the
     # two edges of the rank.
-    slope = np.cumsum(np.r_[size, -size][order])
-    total = np.r_[0.0, np.cumsum(slope[:-1] * np.diff(edges[order]))]
+    total = np.r_[0.0, np.cumsum(np.cumsum(np.r_[size, -size][order])[:-1] * np.diff(edges[order]))]
     return np.maximum(np.diff(np.interp(np.arange(n + 1) / n, edges[order], total)), 0.0)
 
 

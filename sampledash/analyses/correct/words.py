@@ -54,8 +54,7 @@ def vector_note(fit: Fit) -> str:
     values, smallest = fit.values, float(fit.values.min())
     steps = np.diff(values)
     moves = np.sign(steps[np.abs(steps) > 1e-12 * np.abs(values).max()])
-    turns = int(np.sum(moves[1:] != moves[:-1]))
-    return say.vector_note(fit, turns, smallest)
+    return say.vector_note(fit, int(np.sum(moves[1:] != moves[:-1])), smallest)
 
 
 def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1") -> list[str]:

@@ -90,8 +90,7 @@ class TableQuestion(NamedTuple):
                 raise ValueError(f"{row.system}: {why}") from None
 
         key = ("table", self.metric, repr(row), shape, s, self.instances)
-        make_or_none = partial(allowed.unless_contradicted, shape, make)
-        span = memory.cached(key, make_or_none, shared=False)
+        span = memory.cached(key, partial(allowed.unless_contradicted, shape, make), shared=False)
         # ``span`` is the range of a metric under the assumption ``shape``. With few instances, it
         # can reach beyond the range without an assumption. Then the part beyond is cut off.
         return span if shape is None or span is None else narrowed(span, self.span(i, i, None))

@@ -158,8 +158,7 @@ class Question:
 
         if shape is not None and (ranks.readings[-1].adaptive or other.readings[-1].adaptive):
             return None
-        key = shape, ranks, other
-        span = self.cached(key, lambda: allowed.unless_contradicted(shape, make))
+        span = self.cached((shape, ranks, other), lambda: allowed.unless_contradicted(shape, make))
         # With few ranks, the range under the assumption ``shape`` can reach beyond the range
         # without an assumption. Then the part beyond is cut off.
         return span if shape is None or span is None else narrowed(span, self.span(i, j, None))

@@ -203,8 +203,7 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> them
     silent: dict[str, Any] = {"hoverinfo": "skip", "hovertemplate": None}
     data = [theme.curve([1, n], [0, 0], {"color": c.grid, "width": 14}, "", **silent)]
     for side, ranks, color, size, corner in groups:
-        few = np.linspace(0, len(ranks) - 1, min(len(ranks), LIMIT))
-        shown = ranks[few.astype(np.int64)]
+        shown = ranks[np.linspace(0, len(ranks) - 1, min(len(ranks), LIMIT)).astype(np.int64)]
         line = {"color": color, "width": 2}
         marker = {"symbol": "line-ns", "size": size, "color": color, "line": line}
         label = f"drawn, ranked {side}"

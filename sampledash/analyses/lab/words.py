@@ -49,8 +49,7 @@ def swept(knob: str, table: pd.DataFrame) -> str:
     first k of the list.
     """
     by_rank = table.iloc[int(table["ATOP"].argmax())]
-    by_error = table.iloc[int(table["RMSE"].argmin())]
-    return say.swept(knob, by_rank, by_error)
+    return say.swept(knob, by_rank, table.iloc[int(table["RMSE"].argmin())])
 
 
 def designs(table: pd.DataFrame, metric: str, m: int) -> str:

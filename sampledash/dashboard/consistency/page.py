@@ -273,8 +273,7 @@ def _curve(focus: Focus, before: Before, view: str, dim: bool) -> None:
         names, more = [r.systems[i] for i in systems], len(r.systems) - len(systems)
         st.html(pictures.legend(names, more=more, dark=page.is_dark()))
     fig = theme.behind(pictures.curve(focus, view, dark=page.is_dark()), before)
-    alt = words.marked_flips(focus, focus.x)
-    page.picture(fig, key=CURVE, dim=dim, alt=alt, drags="m")
+    page.picture(fig, key=CURVE, dim=dim, alt=words.marked_flips(focus, focus.x), drags="m")
     if not dim:
         st.caption(words.marked_flips(focus, focus.x, system_name))
 

@@ -226,8 +226,7 @@ def _flips(focus: Focus) -> None:
     """
     r = focus.result
     table = r.flips(r.few_pairs(focus.pair))
-    printed = tables.flips(focus, table).head(page.MOST_ROWS)
-    page.table(printed, table, "flips", rows=len(table))
+    page.table(tables.flips(focus, table).head(page.MOST_ROWS), table, "flips", rows=len(table))
     if r.pairs > MOST_PAIRS:
         st.caption(f"The marked and the {MOST_PAIRS} worst of {count(r.pairs)} pairs.")
 

@@ -119,8 +119,7 @@ def answered(
         for note in answer.notes:
             st.caption(escaped(note))
     where = "the whole corpus" if answer.question.corpus else "all items"
-    title = f"{answer.question.metric} on {where}"
-    fig = pictures.ranges(title, answer.rows, dark=page.is_dark())
+    fig = pictures.ranges(f"{answer.question.metric} on {where}", answer.rows, dark=page.is_dark())
     alt = "; ".join(f"{row.name}: {range_text(row.free)}" for row in answer.rows)
     with found:
         with st.container(key="given_picture"):

@@ -96,6 +96,5 @@ def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
             f"{', ┃ printed' if known else ''}"
         )
         steps[count(n)] = sliding.ranges(wide, narrow, known or estimates, dark), title
-    axes = sliding.rows(METRIC, shown, 1.0, dark)
-    layout = {"barmode": "overlay", **axes}
+    layout = {"barmode": "overlay", **sliding.rows(METRIC, shown, 1.0, dark)}
     return sliding.sliding([], steps, count(N), prefix="n = ", dark=dark, **layout)
