@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 import sampledash as sd
 from sampledash.auditing.audit import effects
-from sampledash.auditing.tenths import expected_counts
+from sampledash.auditing.tenths import expected_counts, tenths
 from sampledash.auditing.weights import Draws, fit
 from sampledash.command_line import main
 from sampledash.readers.files import bundled
@@ -120,6 +120,16 @@ def test_equal_weights_give_the_hypergeometric_law_and_a_full_list_holds_everyth
     expected, covariance = counts_of_one_list(np.arange(1.0, n + 1), n, bins)
     assert expected == pytest.approx([5, 15, 30], rel=1e-6)
     assert not covariance.any()
+
+
+def test_a_draw_from_a_tenth_that_hardly_any_is_expected_from_is_no_alarm():
+    w = np.append(5e-5, np.ones(9))  # 0.01 draws of the first item are expected
+    item = np.append(0, np.arange(1999) % 9 + 1)
+    draws = Draws(2000, np.arange(2000), item, csr_array((2000, 10)))
+    table, (chance,) = tenths(draws, np.arange(1.0, 11), once=False, models={"model": w})
+    assert table["drawn"][0] == 1
+    assert table["model"][0] == pytest.approx(2000 * 5e-5 / w.sum())
+    assert chance > 0.9
 
 
 @pytest.mark.parametrize("way", ["in each list", "in half of the lists", "middle"])
