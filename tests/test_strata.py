@@ -175,7 +175,7 @@ def test_the_page_offers_and_computes_schemes_by_class(scheme):
     asked = {"scheme": label, "m": "20", "k": "5", "metrics": ["Recall@k"]}
     at = Page("consistency", **asked, answers="What to do instead")
     assert f"has no {sd.schemes.SCHEMES[scheme].needs}, which scheme '{scheme}'" in at.complaint
-    at.upload("r.csv", as_csv(ranks_table(sets)).encode())
+    at.upload("r.csv", file := as_csv(ranks_table(sets)).encode())
     row = sd.verdict(["Recall@5"], sets, 20, scheme=scheme, m_values=[20]).iloc[0]
     assert f" {row.state}]" in at.headline
     assert "Looked at 8 values of m up to 59" in at.captions
@@ -183,6 +183,10 @@ def test_the_page_offers_and_computes_schemes_by_class(scheme):
     assert not at.notes
     at.put("m", 21)
     assert "With 21 negatives" in at.headline
+    # A copied link opens without the file. Until the file is read, the scheme stays chosen.
+    at = Page("consistency", **asked, source="Upload a file").upload("r.csv", file)
+    assert f" {row.state}]" in at.headline
+    assert at.session_state["scheme"] == label
     other = Page("correct" if scheme.startswith("pop") else "explore", scheme=label)
     assert "unknown scheme" in other.notes
     assert label not in other.segmented_control(key="scheme").options

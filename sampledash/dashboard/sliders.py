@@ -49,7 +49,7 @@ def bar(
     sampled: bool = True,
     late: Collection[str] = (),
     defaults: Mapping[str, Any] | None = None,
-    sets: Sequence[object] = (),
+    sets: Sequence[object] | None = None,
 ) -> None:
     """Draw the bar of sliders in ``place``; the page adds further choices to the row of the bar.
 
@@ -70,10 +70,10 @@ def bar(
     defaults
         Defaults of the numbers that are not in ``state.DEFAULTS``.
     sets
-        Rank sets, or ``choices.CATALOGUE`` if the reader sets how popular items are. A scheme that
-        needs classes, strata or weights is offered only if all sets have them. Without sets, a
-        scheme by weight needs only ``odds``: the weight of an item above the relevant item, divided
-        by the weight of an item below. The reader sets this number.
+        Rank sets, () if they are not read yet, or ``choices.CATALOGUE`` if the reader sets how
+        popular items are. A scheme that needs classes, strata or weights is offered only if all
+        sets have them. If None, a scheme by weight needs only ``odds``: the weight of an item above
+        the relevant item, divided by the weight of an item below. The reader sets this number.
     """
     state.lock(None if n is None else n[0])
     locked = {key: text for key, text in (("n", n[1] if n else ""), ("m", m)) if text}
@@ -81,16 +81,17 @@ def bar(
         with place.row:
             # If a link asks for a scheme that the rank sets do not allow, offer the scheme still:
             # the page then says what the rank sets lack.
-            asked = {state.value("scheme"), st.query_params.get("scheme")} if sets else set()
+            asked = {state.value("scheme"), st.query_params.get("scheme")}
             asked &= {choices.ODDS} if sets is choices.CATALOGUE else asked
-            label, possible = "Negatives are drawn", choices.offered(sets)
-            offered = [name for name in choices.SCHEMES if name in possible or name in asked]
+            label, possible = "Negatives are drawn", {*choices.offered(sets or ())}
+            possible |= set() if sets is None else asked
+            offered = [name for name in choices.SCHEMES if name in possible]
             chosen = page.segments(label, offered, "scheme", help=HELP["scheme"], hidden=True)
         design, catalogue = SCHEMES[choices.SCHEMES[chosen]], sets is choices.CATALOGUE
         if catalogue and chosen != choices.ODDS and not design.uniform:
             keys = (*keys, "zipf", "bestsellers")
             late = {*keys} - {"rank"} if design.by_class else late
-        elif design.weighted and (catalogue or not sets):
+        elif design.weighted and (catalogue or sets is None):
             keys = (*keys, "odds")
     default = {**state.DEFAULTS, **(defaults or {})}
     with place.sliders:

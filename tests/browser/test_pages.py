@@ -90,6 +90,24 @@ def test_a_number_stays_if_a_link_is_clicked_while_its_field_has_the_focus(page)
     go(page, "Consistency")
     expect(field(page, "k")).to_have_value("8")
     says(page, "With 50 negatives Recall@8 ranks ")
+    page.go_back()  # the number and the page are two entries of the history
+    expect(page).to_have_url(re.compile(r"/explore\?"))
+    says(page, "With 50 of 9,999 negatives")
+    expect(field(page, "k")).to_have_value("8")
+
+
+def test_a_slider_that_is_held_while_a_link_is_followed_changes_no_page(page):
+    visit(page, "explore?m=50")
+    box = rail(page, "m").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=5)
+    page.get_by_test_id("stTopNavLink").filter(has_text="Consistency").evaluate("x => x.click()")
+    expect(page).to_have_url(re.compile("/consistency"))
+    page.mouse.up()
+    says(page, "With 50 negatives Recall@10 ranks X > Y > Z")
+    expect(page).to_have_url(re.compile("m=50"))
+    expect(rail(page, "m")).to_have_attribute("aria-valuetext", "50")
 
 
 def test_an_action_on_a_page_that_the_reader_has_left_does_not_clear_the_new_page(page):

@@ -7,8 +7,9 @@ if (!window.sampledashAddress) {
   window.sampledashAddress = true;
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
   let acted = false, added = false;
+  window.sampledashAct = () => { [acted, added] = [true, false]; };
   for (const kind of ["pointerdown", "keydown", "drop"])
-    window.addEventListener(kind, () => { [acted, added] = [true, false]; }, true);
+    window.addEventListener(kind, window.sampledashAct, true);
   window.addEventListener("popstate", () => { acted = added = false; }, true);
   const write = (state, title, url) => {
     const to = new URL(url, location.href), leaves = to.pathname !== location.pathname;

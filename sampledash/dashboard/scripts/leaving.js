@@ -14,10 +14,13 @@ const follow = (link) => {
   const runs = waited > SENDING[0] && part("stApp")?.dataset.testScriptState !== "notRunning";
   if (!runs && waited < SENDING[1]) return setTimeout(() => follow(link), 20);
   left = -Infinity;
+  window.sampledashAct();  // the number and the new page are two entries of the history
   link.click();
 };
-// Lets the old page take no action until the address is that of the new page.
+// Ends the drag of a slider, and lets the old page take no action until the address is that of the
+// new page.
 const leave = ({ pathname }) => {
+  for (const { slider } of document.querySelectorAll(".sampledash-cell")) slider.drop();
   const main = part("stMain"), last = performance.now() + ANSWER;
   const arrive = () => {
     main.inert = location.pathname !== pathname && performance.now() < last;
