@@ -6,6 +6,7 @@ import { leaves } from "./leaving.js";
 // the part shows. Every other name is that of a slider; its data hold the version of its frames.
 // ``frames`` maps a version to the frames that have arrived.
 // ``live.hand`` is the slider that the reader drags: its name, and the value that it now has.
+// ``live.look`` lets Python draw the whole page, and ``live.asks`` is called after each request.
 const first = !window.sampledashLive;
 const told = window.sampledashTold ??= new Map(), frames = window.sampledashFrames ??= new Map();
 const live = window.sampledashLive ??= { hand: null, look() {} };
@@ -142,6 +143,14 @@ if (first) {
     requested[of] = version;
     ask({ ...requested });
   });
+  // Streamlit sends a request and a click right after the request in one message, and reruns only
+  // the part of the page that has asked. After such a click, the whole page is drawn anew.
+  let asking = false;
+  live.asks = () => {
+    asking = true;
+    setTimeout(() => { asking = false; });  // runs after the request is sent
+  };
+  window.addEventListener("click", () => { if (asking) setTimeout(() => live.look()); }, true);
   const look = () => seen.size || document.querySelector(`${BELOW}:is(:hover, :focus-within)`);
   live.looked = wish(() => late() && look(), () => live.look());
   live.sight = new IntersectionObserver((parts) => {
