@@ -32,10 +32,12 @@ export const leaves = () => Boolean(part("stMain")?.inert);
 window.addEventListener("click", (event) => {
   const link = event.target.closest?.("a");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  if (performance.now() - left < SENDING[1]) {
+  const types = performance.now() - left < SENDING[1], asks = window.sampledashLive?.asking;
+  if (types || asks) {
     event.preventDefault();
     event.stopImmediatePropagation();
-    follow(link);
+    if (types) follow(link);
+    else setTimeout(() => link.click());  // runs after the request is sent
   } else if (link.origin === location.origin && !link.target && !link.download)
     leave(link);
 }, true);

@@ -144,13 +144,13 @@ if (first) {
     ask({ ...requested });
   });
   // Streamlit sends a request and a click right after the request in one message, and reruns only
-  // the part of the page that has asked. After such a click, the whole page is drawn anew.
-  let asking = false;
+  // the part of the page that has asked. After such a click, the whole page is drawn anew. A link
+  // is followed after the message: see leaving.js.
   live.asks = () => {
-    asking = true;
-    setTimeout(() => { asking = false; });  // runs after the request is sent
+    live.asking = true;
+    setTimeout(() => { live.asking = false; });  // runs after the request is sent
   };
-  window.addEventListener("click", () => { if (asking) setTimeout(() => live.look()); }, true);
+  window.addEventListener("click", () => { if (live.asking) setTimeout(() => live.look()); }, true);
   const look = () => seen.size || document.querySelector(`${BELOW}:is(:hover, :focus-within)`);
   live.looked = wish(() => late() && look(), () => live.look());
   live.sight = new IntersectionObserver((parts) => {
