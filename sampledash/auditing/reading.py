@@ -10,7 +10,7 @@ from sampledash.auditing.audit import Audit, audit
 from sampledash.checks import shown
 from sampledash.lab.reading import open_interactions
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import bare
+from sampledash.readers.columns import bare, first
 from sampledash.readers.tables import headers_of
 from sampledash.readers.upload_limits import PathOrBuffer, ReadError
 
@@ -62,8 +62,8 @@ def _of_table(data: bytes, name: str) -> list[tuple[Any, ...]]:
     column = next((header for header in headers if bare(header) == "relevant"), "")
     table = open_interactions(io.BytesIO(data), name=name, rating=column, time="").interactions
     marks = np.zeros(table.size) if table.rating is None else table.rating
-    if (odd := marks[(marks != 0) & (marks != 1)]).size:
-        raise ReadError(f"{name}: a cell of {column!r} is {odd[0]:g}; write 1 or 0")
+    if (i := first((marks != 0) & (marks != 1))) is not None:
+        raise ReadError(f"{name}, row {i + 1}, column {column!r}: {marks[i]:g}; write 1 or 0")
     rows: list[tuple[Any, ...]] = []
     ends, order = np.cumsum(np.bincount(table.user))[:-1], np.argsort(table.user, kind="stable")
     for instance, part in zip(table.users, np.split(order, ends), strict=True):

@@ -8,6 +8,7 @@ import pandas as pd
 
 from sampledash.command_line.options import SETTINGS, refuse_unused
 from sampledash.command_line.streams import RIGHT, WRONG, Answer, metrics_of, options_of, rank_sets
+from sampledash.comparison.order import check_sets
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.verdict import CODES, Pairs
 from sampledash.protocol import Protocol
@@ -81,8 +82,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
         python=expression("read_rank_sets", argument, vars(args)),
     )
     question = Question(source, tuple(metrics_of(args)), args.m, options_of(args, source.sets))
-    if len(source.sets) < 2:
-        raise ValueError("a report compares at least two systems, got 1")
+    check_sets(source.sets)
     result = compute(question, progress)
     return Answer(text=written(Focus(result, 0, result.worst_pair(0))))
 

@@ -38,7 +38,7 @@ def check_sets(sets: Sequence[RankSet]) -> None:
     """Raise an error unless ``sets`` are at least two rank sets with different names."""
     require_several(sets)
     if len(sets) < 2:
-        raise ValueError(f"a comparison needs at least two systems, got {len(sets)}")
+        raise ValueError(f"a comparison needs at least two systems, got {len(sets)}; add another")
 
 
 def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) -> int:

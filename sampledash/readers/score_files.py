@@ -16,6 +16,7 @@ from sampledash.scores import above_and_tied
 #: Names of the arrays or columns with the scores of relevant items and of negatives. OGB and TGB
 #: use the second pair.
 NAMES = (("pos", "neg"), ("y_pred_pos", "y_pred_neg"), ("pos_scores", "neg_scores"))
+_REST = ("system", "n")  # further arrays that are read: a value, or a value for each relevant item
 MOST_BYTES = 256 * 2**20  # largest unpacked size of a file
 _BLOCK = 2**24  # bytes of JSON that are parsed at a time, which is also the longest possible line
 
@@ -46,18 +47,20 @@ def npz_to_parquet(data: bytes, name: str) -> bytes:
     sizes = {member.filename.removesuffix(".npy"): member.file_size for member in members}
     if (pair := named(sizes)) is None:
         arrays = bool(sizes) and all(x.filename.endswith(".npy") for x in members)
-        holds = "holds " + ", ".join(sizes) if arrays else "is a zip archive or an Excel workbook"
+        other = "is an Excel workbook, a zip archive without arrays, or cut off"
+        holds = "holds " + ", ".join(sizes) if arrays else other
         raise Refusal(f"{name} {holds}; save CSV, or arrays named pos and neg")
     if sizes[pair[0]] + sizes[pair[1]] > MOST_BYTES:
         raise Refusal(f"{name} unpacks to more than {MOST_BYTES >> 20} MiB; save scores as float32")
     try:
         with np.load(stream, allow_pickle=False) as archive:
             pos, neg = (archive[array] for array in pair)
+            rest = {x: np.broadcast_to(archive[x], len(pos)) for x in _REST if x in sizes}
     except ValueError as error:
         if "allow_pickle" not in str(error):
             raise  # the archive is damaged
         raise Refusal(f"{name} holds Python objects, not numbers; save scores as float32") from None
-    return _written(pa.table(ranks_of_scores(pos, neg, name)))
+    return _written(pa.table(rest | ranks_of_scores(pos, neg, name)))
 
 
 def json_to_parquet(data: bytes, name: str) -> bytes:

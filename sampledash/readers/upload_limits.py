@@ -48,7 +48,7 @@ _MOST_MEMBERS = 100_000
 
 # Kinds of files that people upload by mistake, and their first bytes.
 _SIGNATURES = {
-    "a zip archive or an Excel workbook": (b"\xd0\xcf\x11\xe0",),
+    "an old Excel workbook": (b"\xd0\xcf\x11\xe0",),
     "a pickle, which is never read": (b"\x80\2", b"\x80\3", b"\x80\4", b"\x80\5"),
     "a picture or a PDF document": (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF"),
     "compressed, but not with gzip": (b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd"),

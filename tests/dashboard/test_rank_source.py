@@ -211,7 +211,7 @@ def test_wrong_files_leave_the_last_good_ones_which_outlive_the_uploader():
     at = Chooser(good_csv=A)
     good = at.source
     zipped = at.give(a_csv=A, t_xlsx=b"PK\x03\x04")
-    assert "t.xlsx is a zip archive or an Excel" in zipped.trouble
+    assert "t.xlsx is an Excel workbook" in zipped.trouble
     assert (len(at.error), at.source) == (1, good)
     at.give(good_csv=A)
     assert (at.source, at.trouble) == (good, None)

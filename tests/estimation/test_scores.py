@@ -88,6 +88,7 @@ def files() -> dict[str, bytes]:
     table = {"system": ["S"] * len(pos), "y_pred_pos": pos, "y_pred_neg": list(neg)}
     return {
         "s.npz": npz(pos=pos, neg=neg), "t.npz": npz(y_pred_pos=pos, y_pred_neg=neg, more=[1]),
+        "u.npz": npz(pos=pos, neg=neg, n=1_000, system="U"),
         "s.npy": npy(np.column_stack([pos, neg])), "s.parquet": saved(pa.table(table)),
         "s.jsonl": "\n".join(lines).encode(),
     }  # fmt: skip
@@ -95,8 +96,9 @@ def files() -> dict[str, bytes]:
 
 @pytest.mark.parametrize("name", files())
 def test_files_of_scores(name):
-    (read,) = sd.read_sampled_ranks(io.BytesIO(files()[name]), name=name, n=1_000)
+    n = None if name == "u.npz" else 1_000
+    (read,) = sd.read_sampled_ranks(io.BytesIO(files()[name]), name=name, n=n)
     wanted = sd.from_scores(*arrays(10), 1_000)
     assert read.ties.any()
     assert replace(read, system="scores", adaptive=False) == wanted
-    assert read.system == {"s.parquet": "S"}.get(name, name[0])
+    assert read.system == {"s.parquet": "S", "u.npz": "U"}.get(name, name[0])
