@@ -292,6 +292,22 @@ def test_the_order_that_other_instances_turn_round_most_easily_is_named(size):
     assert tests["p_holm"][ahead].tolist() == [tests["p_holm"].max()]
 
 
+def test_lines_of_chances_over_m_are_near_the_chances_between_their_points():
+    sets, metric = tuple(sd.example("paper-abc")), sd.parse_metric("Recall@10")
+    result = compute(Question(Source(sets, "made", False), (metric,), 100, HOW))
+    focus = Focus(result, 0, result.worst_pair(0))
+    ms, curves = focus.over_m(0.95, progress=print)
+    names = {frozenset(result.names(pair)): curve for pair, curve in curves.items()}
+    between = names[frozenset("BC")]
+    known = ~np.isnan(between)
+    # Recall@10 is 1 for every system below m = 10, and C > B in .992 of the runs at m = 14.
+    assert sd.probability_of_order("Recall@10", sets, 9, **HOW)["probability"].max() < 1e-9
+    for m in (9, 10, 11, 12, 14, 17, 20, 25, 50):
+        rows = sd.probability_of_order("Recall@10", sets, m, **HOW)
+        drawn = np.interp(np.log(m), np.log(ms[known]), between[known])
+        assert abs(drawn - row_of(rows, "C", "B")["probability"]) < 0.1, m
+
+
 def test_plan_names_negatives_and_instances_and_its_curve_crosses_there():
     at = page(source=ABC, metrics=["Recall@k"], answers="How sure", sure_view="Plan")
     sets = sd.example("paper-abc")

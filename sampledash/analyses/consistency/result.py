@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,9 @@ MOST_PAIRS = 10  # largest number of pairs of systems in the picture with a row 
 MOST_CURVES = 10  # largest number of systems whose curves are drawn
 MOST_SYSTEMS = 5  # largest number of systems that the tabs of the Consistency page analyse
 MOST_OVER_M = 6  # largest number of pairs of systems in the picture of chances over m (negatives)
+# In the picture of chances over m: if the chances at neighbouring m differ by more than _STEEP, the
+# chance between them is computed too. This is repeated _HALVED times.
+_STEEP, _HALVED = 0.2, 3
 SEED = 1  # seed for resampling the instances in significance tests
 
 
@@ -292,8 +295,9 @@ class Focus:
 
         The chance of a pair is the probability that one run has the true order of its two systems.
         For each of the first ``MOST_OVER_M`` pairs, the values of m include the smallest m from
-        which the pair's chance is at least ``probability``, and the m before it. At these two m,
-        the chances of other pairs may be NaN.
+        which the pair's chance is at least ``probability``, and the m before it. Where a pair's
+        chance rises or falls steeply, there are more m. At all these m, the chances of other pairs
+        may be NaN.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
@@ -303,18 +307,27 @@ class Focus:
             if not pd.isna(crossing):
                 for m in range(max(int(crossing) - 1, 1), int(crossing) + 1):
                     at.setdefault(m, set()).add(pair)
-        ms = np.array(sorted(at))
-        curves = {pair: np.full(len(ms), np.nan) for pair in self.pairs}
-        for done, m in enumerate(ms.tolist()):
-            progress(done / len(ms))
-            systems = {end for pair in at[m] for end in r.ends[pair]}
-            sets = [r.question.sets[i] for i in sorted(systems)]
-            table = probability_of_order(self.metric, sets, m, **r.question.options)
-            names = map(frozenset, zip(table["better"], table["worse"], strict=True))
-            chances = dict(zip(names, table["probability"], strict=True))
-            for pair in at[m]:
-                curves[pair][done] = chances[frozenset(r.names(pair))]
-        return ms, curves
+        curves = {pair: dict[int, float]() for pair in self.pairs}
+        for times in range(_HALVED + 1):
+            for done, m in enumerate(at):
+                progress((times + done / len(at)) / (_HALVED + 1))
+                systems = {end for pair in at[m] for end in r.ends[pair]}
+                sets = [r.question.sets[i] for i in sorted(systems)]
+                table = probability_of_order(self.metric, sets, m, **r.question.options)
+                names = map(frozenset, zip(table["better"], table["worse"], strict=True))
+                chances = dict(zip(names, table["probability"], strict=True))
+                for pair in at[m]:
+                    curves[pair][m] = chances[frozenset(r.names(pair))]
+            at = {}
+            for pair in self.pairs[:MOST_OVER_M]:
+                for (low, before), (high, after) in pairwise(sorted(curves[pair].items())):
+                    if high > low + 1 and abs(after - before) > _STEEP:
+                        at.setdefault(round((low * high) ** 0.5), set()).add(pair)
+        ms = np.array(sorted(set().union(*curves.values())))
+        return ms, {
+            pair: np.array([curve.get(m, np.nan) for m in ms.tolist()])
+            for pair, curve in curves.items()
+        }
 
     @remembered
     def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:
