@@ -148,10 +148,11 @@ class Protocol:
             raise checks.Refusal(what, checks.Remedy("ranks.without_mass()"))
 
     def require_fixed(self, system: str) -> None:
-        """Raise ValueError if two relevant items cannot be ranked among the same sampled negatives.
+        """Raise ValueError if the joint distribution of two sampled ranks is not available.
 
-        For some schemes, the joint distribution of the two sampled ranks is not available. The
-        message names ``system``; if ``system`` is empty, no error is raised.
+        These are the ranks of two relevant items of an instance, or of an item under two systems,
+        among the same negatives. The message names ``system``; if ``system`` is empty, no error is
+        raised.
         """
         if self.design.by_class is not None and system:
             unknown = f"their {self.design.needs} do not tell which items are above both"

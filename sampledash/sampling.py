@@ -353,7 +353,9 @@ def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
 
 
 def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
-    """Return :func:`pmf` for many relevant items; the transpose of the result is contiguous.
+    """Return :func:`pmf` for many relevant items.
+
+    If ``mode`` is sorted, the transpose of the result is contiguous.
 
     To be fast, loop over the number of sampled items above. Each step computes the probability of
     one number for all relevant items.

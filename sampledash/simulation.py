@@ -130,8 +130,8 @@ def run_sums(
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
-    # If the number of different items varies, ``draw_sizes`` draws this number, and the items are
-    # then drawn without replacement.
+    # In some schemes (``design.varies``), the number of distinct negatives in a sample is random.
+    # ``draw_sizes`` then draws this number, and as many negatives are drawn without replacement.
     law = DEFAULT_SCHEME if protocol.design.varies else protocol.scheme
     by_class = list(protocol.laws(rows, m)) if protocol.design.by_class is not None else []
     first = np.flatnonzero(rows.position == 1)

@@ -43,18 +43,19 @@ beyond degree 2 √N.
 *With replacement* these results hold in the limit of large n. At finite n the eigenvectors are
 close to the polynomials, and the eigenvalues are computed numerically.
 
-For the top of the list, let d be the largest degree of which the correction keeps at least half.
+:class:`Resolution` says what a corrected metric resolves at the top of the list. Let d be the
+largest degree of which the correction keeps at least half.
 
 * ``width``: the rank of the first zero of the polynomial of degree d, at about
   :math:`\sin^2(2.405 / (2 d + 1)) \, n` ranks, as for a Legendre polynomial. This is the finest
-  detail at the top among the components that are mostly kept: about 4 ranks for m = 1,000,
+  detail at the top among the components that are mostly kept: about 3 ranks for m = 1,000,
   n = 10,000 and γ = 0.01.
-* ``blind``: the number of top ranks to which a distribution of the true rank can give probability
-  0, and still agree with the uniform distribution in *every* component up to degree d. Such a
-  distribution is the Gauss rule for sums over 1..n with ⌊d/2⌋ + 1 nodes, which is exact to degree
-  d. ``blind`` is its first node. No method that uses only components up to degree d can distinguish
-  this distribution from the uniform one. (A node that is not a whole number stands for a
-  distribution over the neighbouring ranks.)
+* ``blind``: the first rank that has a probability above 0 in a certain distribution of the true
+  rank. This distribution agrees with the uniform distribution in *every* component up to degree d,
+  so no method that uses only these components can distinguish the two. Its ranks are the nodes of
+  the Gauss rule for sums over 1..n with ⌊d/2⌋ + 1 nodes, which is exact up to degree d; its
+  probabilities are the weights of the rule, divided by n. (A node that is not a whole number stands
+  for a distribution over the two neighbouring ranks.)
 
 References
 ----------
@@ -97,8 +98,9 @@ class Resolution:
         Rank of the first zero of the polynomial of this degree: about the finest detail at the top
         of the list that the correction keeps.
     blind
-        Number of top ranks that can all have probability 0 in a distribution of the true rank which
-        nevertheless gives all polynomials up to ``degree`` the means of the uniform distribution.
+        First rank with a probability above 0 in a distribution of the true rank that gives all
+        polynomials up to ``degree`` the means of the uniform distribution. (A fraction stands for
+        the two neighbouring ranks.)
     """
 
     degree: int

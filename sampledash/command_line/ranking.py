@@ -241,7 +241,7 @@ def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
 def _only(args: argparse.Namespace) -> str:
     """Return the one file, folder or table for the database engine to read.
 
-    Raise a ValueError if several are given, or an option that engines do not use.
+    Raise a ValueError if several are given, or if an option is set that engines do not use.
     """
     refuse_unused(args, "an engine: it reads tables of scores or ranks that say all")
     if len(args.files) > 1 or "-" in args.files:

@@ -147,9 +147,10 @@ class Run:
 
     @property
     def is_sum(self) -> bool:
-        """Whether the mean is a sum of independent terms: one per best relevant item.
+        """Whether the mean is a sum of independent terms.
 
-        The best relevant item of an instance has ``position`` 1.
+        There is a term for each instance, from its best relevant item. For TOPK and ATOP, there is
+        a term for each relevant item, as if each had an instance of its own.
         """
         return self.one_each or (self.whole and self.metric.of_others)
 
@@ -448,7 +449,7 @@ def exact_laws(runs: Sequence[Run], stream: int, *, simulate: bool = False) -> l
 
 
 def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law | None:
-    """Return the distribution of a sum of independent terms, or None if it takes too many values.
+    """Return the distribution of a sum of independent terms; None if it has too many values.
 
     ``parts`` holds (values, probabilities, count) for each distinct term, and ``terms`` is the sum
     of all counts.

@@ -23,7 +23,9 @@ _MOST = len(theme.PINNED)
 class Pin(NamedTuple):
     """Settings that the reader pinned for comparison (question), and their result (answer)."""
 
-    name: str  # m (negatives) and settings other than the current ones, such as "m = 50, k = 5"
+    # m (the number of negatives), and the settings whose values differ from the current ones, such
+    # as "m = 50, k = 5".
+    name: str
     question: Any
     answer: Any
 

@@ -28,7 +28,9 @@ from sampledash.report import numbers as text
 from sampledash.report.templates import Sentences
 from sampledash.sampling import Sampling
 
-VERSION = "2"  # version of links: 1 calls another sampling scheme "popularity" (see explore.py)
+# Version of links. In links of version 1, "popularity" is the name of another sampling scheme (see
+# explore.py).
+VERSION = "2"
 say = Sentences(Path(__file__).with_suffix(".jinja"))
 
 # Settings that all pages share. Each key is the key of a widget and of its value in the address.
@@ -238,9 +240,9 @@ def keep_settings(page: str) -> None:
     """Keep the settings that two pages share when the reader goes from one page to the other.
 
     After the browser's Back or Forward, read all settings of the address, because Streamlit drops
-    settings that both pages share. Otherwise, keep settings that are missing in the address: the
-    browser sends only settings whose widgets it had drawn when the reader left the page before.
-    Call this function before the page is run; ``page`` is its name.
+    settings that both pages share. Otherwise, the address lacks a setting if the reader left the
+    previous page before the browser had drawn the setting's widget. Take such settings from the
+    session. Call this function before the page is run; ``page`` is its name.
     """
     before, st.session_state["_page"] = st.session_state.get("_page", page), page
     context: Any = get_script_run_ctx()

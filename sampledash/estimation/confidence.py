@@ -152,7 +152,8 @@ class Cells:
     def floor(self) -> Floats:
         """Smallest variance to use for the share of instances in each cell: (cells,).
 
-        It is 0 for a cell (group of sampled ranks) that holds 5 or more instances.
+        It is 0 for a cell (group of sampled ranks) that holds 5 or more instances, where the
+        number of instances is divided by the design effect.
         """
         # For a cell that holds fewer instances, the normal approximation is poor. Choose a variance
         # such that the share plus 1.96 standard errors is the exact upper limit of a Poisson count.

@@ -44,8 +44,12 @@ _RATIO = 1.03
 # Largest difference of arcsin(sqrt(p)) between neighbouring ranks of Columns.grid, times sqrt(m).
 # Here, p is the share of the candidates that are above the relevant item.
 _STEP = 0.1
-_FIRST = 1 / 8  # a linear programme begins with 1/8 of the ranks of Columns.grid, or more
-_MOST = 300  # a linear programme begins with about this many ranks at most
+_FIRST = (
+    1 / 8
+)  # a linear programme begins with a grid of ranks 1/8 as fine as Columns.grid, or finer
+# A programme also begins with the ranks of solutions of earlier programmes, as long as these are
+# fewer than _MOST.
+_MOST = 300
 # Largest number of ranks that are added to a linear programme at a time, in addition to the local
 # minima of the reduced cost (see ``Columns.price``).
 _MORE = 20
@@ -124,7 +128,8 @@ class Columns:
         """Return a row for each true rank ``above`` + 1, which may be a fraction.
 
         A row holds the means of the functions of the sampled rank whose values are ``readings``,
-        and the exact metric. ``every`` says that the true ranks are 1..n.
+        and the exact metric; with ``joint``, also further means. ``every`` says that the true ranks
+        are 1..n.
         """
         parts = []
         for s, reading in zip(self.samplings, self.readings, strict=True):

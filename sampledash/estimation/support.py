@@ -128,7 +128,7 @@ def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
     lost = np.any(density <= _TINY, axis=-1, keepdims=True)
     if not np.any(lost):
         return np.asarray(smooth)
-    # Where probabilities are below the smallest float, their logarithms are useless: interpolate
-    # the probabilities linearly there.
+    # If a probability of a row is below the smallest float, its logarithm is useless: interpolate
+    # the probabilities of this whole row linearly.
     hat = np.stack([np.interp(above, at, row) for row in np.eye(len(at))])
     return np.where(lost, density @ hat, smooth)

@@ -1,1 +1,4 @@
-"""Readers of files and pasted text, which return rank sets; errors name file, row and column."""
+"""Readers of files and pasted text; errors name file, row and column.
+
+They return rank sets, or the tables that a paper prints.
+"""

@@ -78,7 +78,7 @@ class PrintedTable:
     notes: list[str]
     n: int | None = None
     m: int | None = None
-    title: str = ""  # title of the table, if a text holds several tables
+    title: str = ""  # title of the table, from a line such as "# Yelp" above
 
 
 def read_tables(text: str) -> list[PrintedTable]:

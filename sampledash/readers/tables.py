@@ -236,7 +236,9 @@ def check_width(source: Layout, record: tuple[int, list[str]]) -> None:
 def parquet_table(
     data: bytes, name: str, find: Callable[..., Layout] = source_of
 ) -> tuple[Layout, pd.DataFrame]:
-    """Parse the columns of a Parquet file whose headers are known; refuse types it cannot use.
+    """Parse the columns of a Parquet file whose headers are known.
+
+    Raise a ReadError if such a column has a type that cannot be read.
 
     Columns of numbers are read as numbers, with NaN for null, and columns of labels as numbers or
     categories. If no column has the role rank or user, all columns of numbers or text are read,

@@ -24,6 +24,8 @@ _MARKDOWN = re.compile(r"[\\`*_{}\[\]#|~$^:]|(?<!\w)@|@(?=[\w-]+\.)|(?<=www)\.",
 def one_line(text: str) -> str:
     r"""Return text on one line, with single spaces and without invisible characters.
 
+    Only the invisible characters that join others, as in emoji, stay.
+
     Examples
     --------
     >>> one_line(" two\n lines\x00 ")

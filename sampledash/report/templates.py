@@ -31,7 +31,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
 class Sentences:
     """The sentences of a template file: one method per macro, which returns text on one line.
 
-    The lines of the file may be broken between any two words: line breaks are removed.
+    The lines of the file may be broken between any two words: a line break becomes a space.
     """
 
     def __init__(self, file: Path, **names: Any) -> None:

@@ -1,4 +1,4 @@
-"""Alternatives to sampled negatives: errors of evaluation designs that need equally many scores.
+"""Alternatives to sampled negatives: errors of other evaluation designs, for as many scores.
 
 A design says how many instances are evaluated, and how many candidates are scored per instance.
 """

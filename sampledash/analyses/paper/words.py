@@ -51,7 +51,7 @@ def cell(row: Any, decimals: int) -> str:
 
 
 def ours(value: float, what: str) -> str:
-    """Return our ``value`` and its meaning as text; a value below 1e-9 is a rounding error of 0."""
+    """Return our ``value`` and its meaning as text; a value within 1e-9 of 0 counts as 0."""
     number = count(round(value)) if value >= 1_000 else f"{0 if abs(value) < 1e-9 else value:.4g}"
     return f"{number}: {what}"
 
