@@ -151,8 +151,8 @@ class Protocol:
         """Raise ValueError if the joint distribution of two sampled ranks is not available.
 
         These are the ranks of two relevant items of an instance, or of an item under two systems,
-        among the same negatives. The message names ``system``; if ``system`` is empty, no error is
-        raised.
+        among the same negatives. An empty ``system`` means that the caller does not need the joint
+        distribution: then no error is raised.
         """
         if self.design.by_class is not None and system:
             unknown = f"their {self.design.needs} do not tell which items are above both"

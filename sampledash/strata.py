@@ -111,7 +111,7 @@ def _hypergeometric(m: int, drawn: Floats, high: Floats, negatives: Floats) -> F
     others = negatives - high
     low, top = np.maximum(drawn - others, 0), np.minimum(drawn, high)
     s = np.arange(m + 1)
-    # Numerator and denominator of P(s) / P(s - 1). For possible s, low + 1 to top, neither is 0.
+    # Numerator and denominator of P(s) / P(s - 1). For s = low + 1, ..., top, neither is 0.
     steps = (high - s + 1) * (drawn - s + 1), s * (others - drawn + s)
     within = (s > low) & (s <= top)
     logs = np.cumsum(np.log(np.divide(*steps, out=np.ones(within.shape), where=within)), axis=-1)

@@ -309,8 +309,8 @@ def audit(
     marks = lists.positive, lists.seen  # relevant items, and items of the history, by list
     holds = [np.isin(keys, np.ravel_multi_index(x.nonzero(), x.shape)) for x in marks]
     # Relevant items are left out of the estimate and the tests, because many lists hold them or
-    # leave them out on purpose. If fewer items of the history are drawn than with uniform draws
-    # from all items, lists leave out the history.
+    # leave them out on purpose. Lists are taken to leave out the history if no item of the history
+    # is drawn, or significantly fewer than with uniform draws from all items.
     fair, excluded = counts & (popularity[lists.item] > 0) & ~holds[0], lists.positive.copy()
     hits = int((holds[1] & counts).sum())
     chance = lists.lengths[first] @ np.diff(lists.seen.indptr)[first] / size

@@ -144,7 +144,7 @@ def pair_chances(
         i, j, truth = np.array(pairs[x]).T
         laws, column = [row[x] for row in exact], [row[x] for row in runs]
         for s, run in enumerate(column):
-            if laws[s] is None and run.lopsided(deviations[s, x]):
+            if laws[s] is None and run.worth_simulating(deviations[s, x]):
                 (laws[s],) = exact_laws([run], s, simulate=True)
         chance = _chances_among(laws)[i, j]
         left = np.flatnonzero(np.isnan(chance) & (truth != 0))
@@ -285,7 +285,8 @@ def normal_chances(
 ) -> Floats:
     """Return P(X > ``step``) for X ~ Normal(``difference``, ``deviation`` squared).
 
-    X is the difference of two mean metrics, and ``step`` is a continuity correction or 0.
+    X is the difference of two mean metrics, and ``step`` is a continuity correction or 0. If
+    ``deviation`` is 0, X is certain, and the result is 1 or 0.
     """
     certain = np.equal(deviation, 0)
     z = (difference - step) / np.where(certain, 1.0, deviation)
@@ -324,12 +325,13 @@ def by_lumps(
     transform: Callable[[Complex, Complex, Complex], Complex],
     shift: float,
 ) -> float | None:
-    """Return P(first sum - second sum > shift) if a term's rare value is much larger than others.
+    """Return P(first sum - second sum > shift) if terms have small values and rare large values.
 
-    Both sums have random terms. Return None if no term has such a rare value. The sum that contains
-    the large value more often is larger. If both sums contain it equally often, the small values
-    decide which sum is larger. The chance is then computed by a separate Fourier series, because it
-    needs higher frequencies.
+    Both sums have random terms. Return None if there are no two such groups of values, far apart
+    (see ``TOP``), or if large values are not rare enough. The sum that contains more large values
+    is larger. If both sums contain equally many, the small values decide which sum is larger; a
+    Fourier series of its own computes the chance of this, because small values need higher
+    frequencies.
 
     Parameters
     ----------

@@ -214,9 +214,9 @@ class MeansOverM:
             protocol.check(ranks, m_max)
         atoms = [merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
         sizes = np.unique(np.concatenate([np.flatnonzero(np.bincount(x.relevant)) for x in atoms]))
-        # The metrics of a group use the same histograms (see :class:`_Pass`). They are equal in
-        # ``of_others``, which says whether a relevant item is ranked among the other relevant items
-        # too, and in the factors ``metric.scales``.
+        # The metrics of a group use the same histograms (see :class:`_Pass`). They have the same
+        # factors ``metric.scales``, and the same ``of_others``, which says whether a relevant item
+        # is ranked among the other relevant items too.
         groups: dict[tuple[object, ...], list[int]] = {}
         for i, metric in enumerate(metrics):
             groups.setdefault((metric.of_others, *metric.scales(sizes).tolist()), []).append(i)

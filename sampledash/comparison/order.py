@@ -118,7 +118,8 @@ def quick_ladder(m_max: int, most: int = QUICK_MOST) -> list[int]:
     top = min(m_max, QUICK_TOP)
     if top <= most:
         return list(range(1, top + 1))
-    # Small values of a logarithmic grid round to the same m, so refine the grid to 40 different m.
+    # Small values of a logarithmic grid round to the same m, so refine the grid until it has
+    # ``most`` different m.
     size = most
     while len(ladder := np.unique(np.geomspace(1, top, size).round().astype(np.int64))) < most:
         size += 1

@@ -297,8 +297,9 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
         z = pmf(scheme, m - s, less, np.maximum(rest - less, _SMALL))
         joint, both_above = np.empty((len(at), *sizes)), x[:, :high]
         for j, g in enumerate(second.T):
-            # Of the t drawn items above under the second system, let x be above under the first
-            # system too, and z not: t = x + z. Row z and column x of ``sums`` hold g(t).
+            # Let t drawn items be above the relevant item under the second system. Of these items,
+            # let u be above the relevant item under the first system too, and v not: t = u + v. Row
+            # v and column u of ``sums`` hold g(t).
             sums = hankel(g[:high], 0 * g[:high])[:, : both_above.shape[1]]
             given = np.einsum("sx,sx->s", both_above, z[:, :high] @ sums)
             joint[..., j] = (given.reshape(-1, wide) * p[:, :wide]) @ first[:wide]

@@ -227,10 +227,14 @@ class Run:
             span = max(float(vector.max()), 1.0) - min(float(vector.min()), 0.0)
         return span * float(self.weights[atoms.position == 1].max())
 
-    def lopsided(self, deviation: float) -> bool:
-        """Whether runs should be simulated, because the mean is neither a sum nor normal.
+    def worth_simulating(self, deviation: float) -> bool:
+        """Whether runs should be simulated to get the distribution of the mean.
 
-        ``deviation`` is the standard deviation of the mean, or of the difference of two means.
+        They should if the mean is not a sum of independent terms, its relevant items do not simply
+        hit or miss, and there are few relevant items: so few that simulation is fast, or up to
+        SIMULATED if one item can change the mean by more than _LOPSIDED times ``deviation``, so
+        that the mean is not normal. ``deviation`` is the standard deviation of the mean, or of the
+        difference of two means.
         """
         uneven = float(self.weights.max()) > _LOPSIDED * deviation
         rows, most = float(np.sum(self.ranks.counts)), SIMULATED if uneven else DRAWS / RUNS
@@ -410,7 +414,9 @@ class Run:
 
 
 def law_of_mean(run: Run, stream: int = 0) -> Law | None:
-    """Return the distribution of a run's mean metric, or None if this would take too long.
+    """Return the distribution of a run's mean metric.
+
+    None if instance counts are fractions, or if the computation would take too long.
 
     ``stream`` is part of the seed of simulated runs, and should differ from system to system.
     """

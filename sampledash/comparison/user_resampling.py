@@ -238,7 +238,7 @@ def probability_if_redrawn(
         largest = np.max([first.largest_move, second.largest_move])
         deviation = float(np.sqrt(spread_if_redrawn(first, second)))
         few = min(first.size, second.size) < FEW and first.run.whole and second.run.whole
-        uneven = any(x.run.lopsided(deviation) for x in both)
+        uneven = any(x.run.worth_simulating(deviation) for x in both)
         if few or (uneven and first.drawable and second.drawable):
             return float(np.mean(simulated(i) - simulated(j) > TIED))
         step = common_step(first.run.half_unit, second.run.half_unit)

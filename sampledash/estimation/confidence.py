@@ -10,9 +10,9 @@ metric of every :math:`\pi` near :math:`\hat\pi`, the distribution with the smal
 
 with z = 1.96 for 95 %. The left side of the inequality is the *squared distance* of :math:`\pi`
 from the best fit. The smallest distance at a given mean metric is a convex function of this mean:
-flat where the sampled ranks cannot distinguish values, and steep outside. So the width depends only
-on the sampling error of one weighted sum of the shares, with weights that are chosen for the metric
-(b in the notes below).
+flat where the sampled ranks cannot distinguish values, and steep outside. The notes below show that
+the width is that of an interval for a single weighted sum of the shares, whose weights are chosen
+for the metric.
 
 Without an assumed shape, :math:`\pi` is the distribution of the instances' true ranks. These ranks
 are fixed, so only the draw of the negatives is random, independently for each of the U instances:
@@ -33,9 +33,10 @@ of the values at these two n represent any n in between.
 
 A shape ("non-increasing") is an assumption about the distribution that ranks are drawn from; the
 ranks of some hundred instances do not have it themselves. With a shape, C is therefore multinomial,
-and the mean metric of the instances varies about that of the distribution. Their sampled ranks
-explain a part of this variation, :math:`\sum_s \beta_s (\hat p_s - q_s)` with :math:`\beta_s` the
-mean metric at sampled rank s; the rest enters the misfit as one more squared error.
+and the mean metric of the instances differs at random from that of the distribution. The sampled
+ranks predict a part of this difference, :math:`\sum_s \beta_s (\hat p_s - q_s)` with
+:math:`\beta_s` the mean metric at sampled rank s. The square of the rest, divided by its variance,
+is one more term of the misfit.
 
 Let m depend on the drawn negatives, by a stopping rule that uses nothing but the drawn items. Then
 the probability of m and sampled rank s is
@@ -60,16 +61,18 @@ By duality, the upper end is the smallest sum of an estimate :math:`\hat\pi^T A 
 standard error, over the vectors b with :math:`A b \ge M` at every rank. As b is chosen after the
 sample is seen, the coverage is not proven. It was simulated (``tests/benchmarks/bounds.py``). For
 recommenders and smooth distributions, 95 % intervals hardly ever missed the metric. For the
-distributions that are hardest to distinguish from these, they missed it in 2 % of runs on average
-and in 12 % at worst. With distances from the sample instead of the best fit, intervals would be a
-few percent shorter and miss in up to 23 % of runs. No valid interval can be much narrower.
+distributions that are hardest to distinguish from those of recommenders, intervals missed the
+metric in 2 % of runs on average and in 12 % at worst. With distances from the sample instead of the
+best fit, intervals would be a few percent shorter and miss in up to 23 % of runs. No valid interval
+can be much narrower.
 
 Where m depended on the drawn negatives, the same benchmark simulates two stopping rules. Intervals
 missed the metric of the instances in up to 7 % of runs for the ranks that are hardest to
 distinguish from others, and hardly ever for other ranks. A shape is refused if m depended on the
 drawn negatives: with ranks that are equally likely up to some rank, 8 to 36 % of the intervals with
-a shape missed. The best fit then lies on the boundary, and the difference between the mean metric
-of the instances and of the distribution depends on the stopping rule.
+a shape missed. The best fit then lies on the boundary of the set of non-increasing distributions,
+where the normal approximation behind z fails; and the difference between the mean metric of the
+instances and of the distribution depends on the stopping rule.
 
 References
 ----------

@@ -54,7 +54,9 @@ _MOST = 300
 # minima of the reduced cost (see ``Columns.price``).
 _MORE = 20
 _FINER = 4  # a programme adds ranks of a grid that is this many times as fine as Columns.grid
-_SPLIT = 8  # the search for a minimum divides an interval of ranks into this many parts
+# To find a local minimum of the reduced cost, Columns.price divides an interval of ranks into this
+# many parts.
+_SPLIT = 8
 #: Tolerance of the constraints of the dual programme. It limits the error of a computed mean.
 _ENOUGH = 1e-9
 _ROUNDS = 60  # largest number of times that a programme is solved, each time with more ranks

@@ -41,7 +41,8 @@ TABLE_3 = {"integrated model": (6.7, 15.7, 43.0), "AllRank-Regression": (9.3, 23
 TABLE_2 = pd.read_csv(Path(__file__).with_suffix(".csv"))
 
 #: Allowed difference between ATOP as printed in Table 2 of Steck (2010) and as we compute it: the
-#: rounding error (0.0005) plus twice the standard deviation of ATOP (at most 0.005).
+#: rounding error (0.0005) plus twice 0.005. Steck states that the standard deviations of these
+#: values of ATOP are below 0.005.
 ALLOWED = 0.0005 + 2 * 0.005
 
 
@@ -121,9 +122,9 @@ def _measures() -> Values:
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
-    # TOPK is the share of relevant items in the first part of a list of n items. As a function of
-    # this part (0 to 1), it is constant between 0, 1/(n-1), 2/(n-1), ..., so the area under its
-    # curve is the mean of these constants.
+    # TOPK is the share of the relevant items that are in the first part of a list of n items. As a
+    # function of the length of this part, as a share (0 to 1) of the list, TOPK is constant between
+    # 0, 1/(n-1), 2/(n-1), ..., so the area under its curve is the mean of these constants.
     topk = [np.mean(above <= step - 1e-9) for step in np.arange(1, n) / (n - 1)]
     metrics = [parse_metric(name) for name in ("ATOP", "Recall@10", "Precision@10")]
     atop, recall, precision = (metric.of_set(ranks, n) for metric in metrics)

@@ -73,7 +73,7 @@ def columns_of(table: pd.DataFrame) -> list[tuple[str, list[Any]]]:
 
 
 def as_csv(table: pd.DataFrame) -> str:
-    """Write a table as CSV that can be read back without loss.
+    """Write a table as CSV.
 
     Floats have all their digits, and missing values are empty. Text that a spreadsheet would run as
     a formula is preceded by an apostrophe.

@@ -93,8 +93,9 @@ def wanted(chip: str, text: str) -> Wanted:
 def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
     """Return a table of ATOP, Recall@k and RMSE for each value of the hyperparameter ``knob``.
 
-    ATOP is the area under the curve of TOPK over k; TOPK is the share of relevant items in the
-    first k of the list.
+    TOPK is the recall in the first part of the list: how many of the relevant items are there, as a
+    share of all relevant items. k is the length of this part, as a share (0 to 1) of the list.
+    ATOP is the area under the curve of TOPK over k.
     """
     rows = [
         (point.value, mean("ATOP", point.ranks), mean(f"Recall@{k}", point.ranks), point.rmse)
@@ -107,8 +108,9 @@ def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
 def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
     """Return a table of TOPK over k for the best values of the hyperparameter ``knob``.
 
-    TOPK is the share of relevant items in the first k of the ranked list; k is a share (0 to 1) of
-    the list. The table has a column for the value of ``knob`` with the highest ATOP and for the
+    TOPK is the recall in the first part of the list: how many of the relevant items are there, as a
+    share of all relevant items. k is the length of this part, as a share (0 to 1) of the list.
+    The table has a column for the value of ``knob`` with the highest ATOP and for the
     value with the lowest RMSE, or a single column if both values are the same.
     """
     ordered = sorted(points, key=lambda point: point.value)
@@ -190,7 +192,8 @@ class Setup:
     def key(self, what: Wanted | str) -> Hashable:
         """Return the cache key of a result.
 
-        ``what`` is the trained recommender, or the hyperparameter of a sweep over its values.
+        ``what`` is the recommender to train, or the name of the hyperparameter whose values a sweep
+        tries.
         """
         return self.parts.data, self.parts.text, self.least_rating, self.seed, what
 

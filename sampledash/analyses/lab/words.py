@@ -45,8 +45,9 @@ def knobs(text: str) -> str:
 def swept(knob: str, table: pd.DataFrame) -> str:
     """Return a sentence on the best values of the hyperparameter ``knob``: by ATOP and by RMSE.
 
-    ATOP is the area under the curve of TOPK over k; TOPK is the share of relevant items in the
-    first k of the list.
+    TOPK is the recall in the first part of the list: how many of the relevant items are there, as a
+    share of all relevant items. k is the length of this part, as a share (0 to 1) of the list.
+    ATOP is the area under the curve of TOPK over k.
     """
     by_rank = table.iloc[int(table["ATOP"].argmax())]
     return say.swept(knob, by_rank, table.iloc[int(table["RMSE"].argmin())])

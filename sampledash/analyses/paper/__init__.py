@@ -1,1 +1,1 @@
-"""The Paper page: every number and statement printed in the papers, compared with our results."""
+"""The Paper page: numbers and statements printed in the papers, compared with our results."""

@@ -104,7 +104,8 @@ def panels(item: str, dark: bool) -> list[Panel]:
 def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
     """Draw two panels, for Steck's metrics TOPK and ATOP, with two curves each.
 
-    TOPK is the share of relevant items in the first k of the list, ATOP its mean over k. One curve
+    TOPK is the recall in the first part of the list: how many of the relevant items are there, as a
+    share of all relevant items. ATOP is the mean of TOPK over the length of this part. One curve
     is the mean of the metric over all relevant items, the other that over the observed items only.
 
     The x axis is the probability that the best-ranked relevant item is observed, divided by the

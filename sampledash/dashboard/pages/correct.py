@@ -1,4 +1,4 @@
-"""Script of the page Correct: it corrects a metric, or estimates the metric on all items."""
+"""Script of the page Correct: correct a metric, estimate a metric, or audit lists of negatives."""
 
 import streamlit as st
 

@@ -221,8 +221,8 @@ class Picture {
     if (!this.drawn || count(graph._fullData) !== count(frame.traces)
       || count(from.shapes) !== count(frame.shapes)) return false;
     let all = true;
-    // Returns the axis that Plotly calls "x2", for example, or "x2 domain" if positions on the axis
-    // are shares of its length.
+    // Returns the axis that Plotly calls by this name, such as "x2". The name "x2 domain" stands for
+    // the same axis, and says that positions are shares of the axis's length.
     const axis = (name) => graph._fullLayout[`${name[0]}axis${name.slice(1).split(" ")[0]}`];
     // Returns the pixels between two values on an axis, or 0 if ``ref`` names no axis. ``to`` names
     // Plotly's conversion from values to pixels.

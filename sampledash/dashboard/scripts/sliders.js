@@ -11,7 +11,7 @@ window.addEventListener("popstate", () => { back = performance.now(); }, true);
 const EDGE = 8;  // pixels from the end of the rail to the middle of the thumb at this end
 const SCROLL = 6;  // pixels that a finger moves along the rail before the thumb follows
 const GRIP = 14;  // pixels; a press nearer to the thumb does not move the thumb to the pointer
-const NOUGHT = 0.06;  // share of the slider's length that stands for 0, if the number can be 0
+const NOUGHT = 0.06;  // share of the slider's length from 0 to the next number, if the number can be 0
 const STEPS = [1, 2, 5];
 const FINE = 0.01;  // smallest step of a number on a linear scale
 const fieldOf = (name) => document.querySelector(`.st-key-${name} input`);
