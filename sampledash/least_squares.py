@@ -353,18 +353,6 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
     if len(few) < len(rhs):
         gram, target = few @ few.T, few @ rhs
         gram.flat[:: len(gram) + 1] += len(gram) * np.finfo(float).eps
-        # Guess which step heights are 0 and correct the guess in each round. This converges fast if
-        # few of them are 0. If it does not converge, the function nnls of scipy solves the problem.
-        free, wrong = np.ones(len(gram), dtype=bool), np.inf
-        while True:
-            heights = np.zeros(len(gram))
-            heights[free] = np.linalg.solve(gram[np.ix_(free, free)], target[free])
-            change = np.where(free, heights < 0, target - gram @ heights > _FLAT / 10)
-            if not np.any(change):
-                return heights
-            if np.sum(change) >= wrong:
-                break
-            free, wrong = free ^ change, float(np.sum(change))
         few = np.asarray(np.linalg.cholesky(gram), dtype=np.float64)
         rhs = np.asarray(np.linalg.solve(few, target), dtype=np.float64)
     return np.asarray(scipy.optimize.nnls(few.T, rhs, maxiter=30 * len(few))[0])
