@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Siz
 from contextlib import suppress
 from csv import writer
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from hashlib import sha256
 from io import StringIO
 from typing import Any, NamedTuple
@@ -517,15 +517,11 @@ class _Lists:
         """
         if candidates is not self.given:
             pool = np.atleast_1d(checks.array_of("candidates", candidates))
-            pool, self.places = _items("candidates", pool[_order(self.seed, len(pool))])
+            order = np.random.default_rng([self.seed, len(pool)]).permutation(len(pool))
+            pool, self.places = _items("candidates", pool[order])
             self.twice, self.given = np.tile(pool, 2), candidates
         n = len(self.places)
         items, _ = _items("relevant", relevant)
         first, *more = _places(items, self.places)
         others = self.twice[first + 1 : first + n]
         return (np.delete(others, [(at - first - 1) % n for at in more]) if more else others), items
-
-
-@lru_cache(maxsize=64)
-def _order(seed: int, n: int) -> Ints:
-    return np.random.default_rng([seed, n]).permutation(n)

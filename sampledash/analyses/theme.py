@@ -156,11 +156,9 @@ def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
     letter = 0.55 * up.get("tickfont", {}).get("size", 13)
     titled = [24 * bool(axis.get("title", {}).get("text")) for axis in (across, up)]
     shown = [axis.get("visible", True) for axis in (across, up)]
-    left = round(letter * longest) + titled[1] if up.get("showticklabels", True) else titled[1]
-    below = 24 + titled[0] if across.get("showticklabels", True) else titled[0]
     return {
-        "l": (8 + left) * shown[1],
-        "t" if across.get("side") == "top" else "b": (8 + below) * shown[0],
+        "l": (8 + round(letter * longest) + titled[1]) * shown[1],
+        "t" if across.get("side") == "top" else "b": (32 + titled[0]) * shown[0],
     }
 
 
