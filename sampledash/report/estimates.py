@@ -1,6 +1,7 @@
 """Write sentences on estimates of exact metrics from sampled ranks, with ``estimates.jinja``."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
@@ -65,6 +66,16 @@ def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
     return "if falling" if decided(falling) == len(falling) else "cannot tell"
 
 
+def wins(differences: Sequence[Range], systems: int) -> list[int]:
+    """Return for each system to how many other systems it is better.
+
+    ``differences`` are the ranges of all differences of two systems, which exclude 0.
+    """
+    pairs = zip(combinations(range(systems), 2), differences, strict=True)
+    better = [first if low > 0 else second for (first, second), (low, _) in pairs]
+    return [better.count(system) for system in range(systems)]
+
+
 def sentence(
     metric: str,
     word: str,
@@ -72,18 +83,21 @@ def sentence(
     values: Sequence[float],
     method: str,
     range_of_first: tuple[float, float],
+    won: Sequence[int],
 ) -> str:
     """Return the main sentence of a page of estimates, in at most 25 words.
 
     ``word`` is a key of :data:`VERDICTS`, and ``values`` are the estimates of the metric by the
-    estimator ``method``. ``range_of_first`` is the range of the first system's metric; it is used
-    only if there is a single system.
+    estimator ``method``. If the order of the systems is decided, it is that of ``won`` (see
+    :func:`wins`). ``range_of_first`` is the range of the first system's metric; it is used only if
+    there is a single system.
     """
     if len(systems) == 1:
         estimate = say.estimated(method, values[0])
         return f"{alone(metric, systems[0], range_of_first, sampled=True)} {estimate}"
-    named, order = len(systems) <= MOST_NAMED, ranking(systems, values)
-    return say.sentence(metric, word, order, len(systems), method, named)
+    named, estimated = len(systems) <= MOST_NAMED, ranking(systems, values)
+    order = estimated if word == "cannot tell" else ranking(systems, won)
+    return say.sentence(metric, word, order, estimated, len(systems), method, named)
 
 
 def alone(metric: str, system: str, ends: tuple[float, float], sampled: bool = False) -> str:

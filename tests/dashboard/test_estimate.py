@@ -10,6 +10,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.analyses.estimate.printed import TableQuestion, bounds, compute_table, read_tables
+from sampledash.analyses.estimate.result import Question, compute
 from sampledash.estimation.bounds import bounds_from_table
 from sampledash.estimation.estimate import interval
 from sampledash.estimation.table_estimates import foretell
@@ -444,3 +445,17 @@ def test_several_tables_a_review_and_what_would_decide_them():
     other = round(foretell({"HR@5": 0.5}, small, ["HR@5"], large)["HR@5"], 2)
     _, high = bounds_from_table("Recall@5", {"HR@5": other}, 30, 20, 2)
     assert table.loc["The same with m = 20", "Pairs decided"] == f"{int(low > high)} of 1"
+
+
+@pytest.mark.parametrize("method", ["uncorrected", "MLE"])
+def test_a_decided_order_is_that_of_the_ranges_and_not_of_uncorrected_values(method):
+    rng = np.random.default_rng(2)
+    ranks = {"A": rng.integers(150, 251, 2_000), "B": np.repeat([1, 950], 1_000)}
+    sets = [sd.sample_ranks(sd.RankSet(x, some, 1_000), 100, rng) for x, some in ranks.items()]
+    metric = sd.parse_metric("Recall@50")
+    # On all items Recall@50 of A is 0 and of B .5; on 100 negatives it is 1 and .5.
+    result = compute(Question(tuple(sets), metric, method, 1e-3), lambda _: None)
+    assert result.word == "decided"
+    assert "orders B > A, whatever" in result.sentence
+    wrong = "so the estimate (uncorrected), A > B, is wrong."
+    assert result.sentence.endswith(wrong) == (method == "uncorrected")

@@ -167,7 +167,7 @@ def stub(n, m, scheme="without-replacement", metrics=("AP",), **more):
 
 
 def estimated(word, *values):
-    return estimates.sentence("AP", word, "ABCD"[: len(values)], values, "mle", (0.05, 0.2))
+    return estimates.sentence("AP", word, "ABCD"[: len(values)], values, "mle", (0.05, 0.2), values)
 
 
 def split(training, test, *, kept=False):

@@ -266,8 +266,9 @@ def compute(
     known = zip(rows, values, exact, map(tuple, of_readings), strict=True)
     rows = [row._replace(value=x, exact=on_all, readings=both) for row, x, on_all, both in known]
     word = words.told_apart([pair.free for pair in pairs], [pair.falling for pair in pairs])
-    shown = list(map(name, names))
-    sentence = words.sentence(str(q.metric), word, shown, values, method, rows[0].free)
+    spans = [pair.falling if word == "if falling" and pair.falling else pair.free for pair in pairs]
+    about = values, method, rows[0].free, words.wins(spans, len(names))
+    sentence = words.sentence(str(q.metric), word, list(map(name, names)), *about)
     legend = words.say.legend(any(row.falling for row in rows), q.true)
     return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend, method)
 
