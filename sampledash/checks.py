@@ -173,7 +173,8 @@ def integers(
     if array.dtype.kind not in "iuf" and array.size:
         if odd := _odd(values, int):
             raise ValueError(f"{name} must be a whole number, got {shown(odd[0])}")
-        raise ValueError(f"{name} is too large: {shown(max(array.ravel().tolist(), key=abs))}")
+        largest = shown(max(array.ravel().tolist(), key=abs))
+        raise ValueError(f"{name} is too large: {largest}; at most {TOO_LARGE - 1:,}")
     if array.dtype.kind == "f":
         if array.itemsize < 4:
             # float16 cannot be compared with TOO_LARGE: the largest float16 is 65,504.
@@ -184,7 +185,7 @@ def integers(
     elif array.size:
         for end in (array.max(), array.min()):
             if not -TOO_LARGE <= end < TOO_LARGE:
-                raise ValueError(f"{name} is too large: {end}")
+                raise ValueError(f"{name} is too large: {end}; at most {TOO_LARGE - 1:,}")
     result: Ints = array.astype(np.int64)
     if result.size and result.min() < low:
         raise ValueError(f"{name} must be at least {low}, got {result.min()}")

@@ -89,7 +89,8 @@ def from_scores(
 
 def above_and_tied(pos: ArrayLike, neg: ArrayLike) -> tuple[Ints, Ints, int]:
     """Return how many negatives score higher than each positive, how many equal it, and m."""
-    best, others = _finite("pos", pos, (1,)), _finite("neg", neg, (1, 2))
+    best, others = checks.array_of("pos", pos), _finite("neg", neg, (1, 2))
+    best = _finite("pos", best[:, 0] if best.shape[1:] == (1,) else best, (1,))
     if others.ndim == 1:
         ordered = np.sort(others)
         first, last = (np.searchsorted(ordered, best, side) for side in ("left", "right"))

@@ -207,8 +207,32 @@ def test_what_is_special_in_some_lists_is_not_said_of_the_draws():
     assert "1 of 200 lists has another length than most: the longest has 21 negatives." in told
     # One list for all has nobody's history left out.
     told = sd.audit(some[0], data["positives"], data["interactions"]).sentence
+    assert told.startswith("200 lists of 20 negatives (1 different list), drawn")
     assert "history" not in told
     assert "leave them out" not in told
+
+
+def test_negatives_of_the_history_are_counted_beside_uniform_draws():
+    rng = np.random.default_rng(4)
+    history = np.array([rng.choice(300, 10, replace=False) for _ in range(200)])
+    lists = [np.append(row[:5], rng.choice(300, 5, replace=False)) for row in history]
+    pairs = np.stack([np.repeat(np.arange(200), 10), history.ravel()], axis=1)
+    result = sd.audit(lists, None, pairs)
+    told = result.findings.set_index("finding")["detail"]["items of the history"]
+    count = sum(np.isin(x, row).sum() for x, row in zip(lists, history, strict=True))
+    # 200 lists with 10 of 300 items; of an item, the history is 1/30: 66.7 of 2,000 negatives.
+    assert (
+        f": {count:,} negatives in all, where uniform draws from all items would give 67." in told
+    )
+
+
+def test_an_audit_of_few_lists_does_not_say_that_draws_are_uniform():
+    data = audits.made(1, lists=2)
+    told = sd.audit(**data).sentence
+    assert told.startswith("2 lists of 20 negatives, drawn perhaps uniformly")
+    assert "drawn uniformly" in sd.audit(**audits.made(1)).sentence
+    # Labels of interactions as text, and so few that no weight is left.
+    assert len(sd.audit([[1, 2], [3, 4]], [1, 2], [("0", "1")]).sentence) > 40
 
 
 def test_the_ends_of_a_pool_are_told_only_where_all_between_are_drawn():

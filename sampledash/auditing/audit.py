@@ -222,6 +222,8 @@ FINDINGS = (
             lambda a: a.lists_with(a.holds_positive), say.positive),
     Finding("duplicates in a list", "error", "lists",
             lambda a: a.lists_with(a.repeated), say.duplicates),
+    Finding("instance given again", "error", "lists", lambda a: a.lists.positive.nnz
+            - len({*zip(a.lists.instance, a.lists.positive.indices, strict=False)}), say.again),
     Finding("items of the history", "warning", "lists",
             lambda a: a.lists_with(a.holds_seen), say.seen),
     Finding("pool smaller than the catalogue", "warning", "items",
@@ -324,7 +326,7 @@ def audit(
     # expectation for draws with replacement: fewer pairs show that items were drawn without
     # replacement.
     quick = fit(draws, popularity, once=False)
-    weight, m = np.maximum(draws.totals(quick.weights), 1e-300), draws.lengths
+    weight, m = np.maximum(draws.totals(quick.weights), 1e-99), draws.lengths
     chance = m * (m - 1) / 2 @ (draws.totals(quick.weights**2) / weight**2)
     times = np.unique(keys[fair], return_counts=True)[1]
     pairs = times @ (times - 1) / 2

@@ -1,8 +1,9 @@
 r"""One list of negatives for all instances, as in OGB's Hits@K: the distribution of the result.
 
-All relevant items are ranked among the same N negatives. Of these, m different negatives are drawn,
-only once. A relevant item hits if it is above the K-th best drawn negative. Let T be the position
-of this negative among all N negatives. The sampled Recall@K is then Recall@T on all negatives, and
+All relevant items are ranked among the same N negatives, each of which has one score for all
+instances, as an edge has in OGB. Of these, m different negatives are drawn, only once. A relevant
+item hits if it is above the K-th best drawn negative. Let T be the position of this negative among
+all N negatives. The sampled Recall@K is then Recall@T on all negatives, and
 
 .. math:: P(T = t) = \binom{t-1}{K-1} \binom{N-t}{m-K} \Big/ \binom{N}{m}.
 
@@ -73,6 +74,10 @@ class OneList:
 
 def one_list(metric: Metric | str, ranks: RankSet, m: int, *, ties: Ties = "expected") -> OneList:
     """Return the distribution of Recall@K if all instances share one list of m negatives.
+
+    A negative must have the same score for all instances, as an edge has in OGB. It does not if
+    users share a list of items, which each user orders differently: the distribution is then
+    narrower, and ranks do not give it.
 
     Parameters
     ----------

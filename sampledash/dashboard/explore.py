@@ -44,7 +44,7 @@ def show() -> None:
     offered |= {"view": VIEWS, "tab": TABS, "focus": choices.CHIPS}
     state.stamp(state.offer(offered, {"focus": "the first metric"}))
     with st.container(horizontal=True, vertical_alignment="center", key="above"):
-        page.metric_chips()
+        sliders.metrics()
         about = "All ranks on a logarithmic axis, or the first ones on an even axis."
         page.segments("Ranks", VIEWS, "view", help=about)
     live.listen()

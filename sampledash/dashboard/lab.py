@@ -373,7 +373,7 @@ def _found(trained: Source | None) -> tuple[Result, int] | None:
             _exact(trained.sets, None)
         return None
     source = replace(trained, sets=tuple(ranks.without_classes for ranks in trained.sets))
-    page.metric_chips()
+    sliders.metrics()
     place = st.container(key="lab_headline")
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff()]
     lock = judged.locked_n(source)

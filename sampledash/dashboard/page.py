@@ -18,7 +18,7 @@ import streamlit as st
 from plotly.utils import PlotlyJSONEncoder
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash.analyses import choices, memory, theme
+from sampledash.analyses import memory, theme
 from sampledash.dashboard import scripts, state
 from sampledash.grids import LIVE
 from sampledash.report import tables
@@ -330,15 +330,6 @@ def segments(
     label_visibility = "collapsed" if hidden else "visible"
     options = bound(key, help, wrap=True, label_visibility=label_visibility)
     return st.segmented_control(label, offered, default=first, required=True, **options) or first
-
-
-def metric_chips() -> None:
-    """Draw the row of buttons that choose the metrics for all pictures of a page."""
-    about = (
-        "What is measured. One choice for all pictures of the page. TOPK and ATOP are Steck's "
-        "(KDD 2010): TOPK's cutoff is a share of the list, here k of n, and shrinks with a sample."
-    )
-    chips("Metrics", choices.CHIPS, "metrics", state.DEFAULTS["metrics"], about)
 
 
 def chips(label: str, offered: Iterable[T], key: str, default: list[T], help: str) -> list[T]:

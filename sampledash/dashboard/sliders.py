@@ -197,6 +197,12 @@ def _rail(key: str, low: Bound | None, high: Bound | None, late: bool) -> dict[s
     return {"help": about, **scale, **shown}
 
 
+def metrics() -> None:
+    """Draw the row of buttons that choose the metrics for all pictures of a page."""
+    default = state.DEFAULTS["metrics"]
+    page.chips("Metrics", choices.CHIPS, "metrics", default, HELP["metrics"])
+
+
 def metric() -> None:
     """Draw the choice of a single metric."""
     options = page.bound("metric", HELP["metric"], default=choices.METRIC, required=True, wrap=True)

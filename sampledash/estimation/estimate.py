@@ -163,7 +163,9 @@ def estimate(
 
     Notes
     -----
-    The interval spans all values that the sampled ranks allow. Even with many instances, it is wide
+    The interval spans all values that the sampled ranks allow, as that of
+    :func:`~sampledash.bounds` does, and the error of the estimate that is due to the choice of the
+    instances, so that it can be somewhat wider. Even with many instances, it is wide
     for metrics of the first few ranks, and no method makes it narrower. Estimates of different
     systems can be in the right order although their intervals overlap.
 

@@ -16,7 +16,7 @@ from sampledash.scores import above_and_tied
 #: Names of the arrays or columns with the scores of relevant items and of negatives. OGB and TGB
 #: use the second pair.
 NAMES = (("pos", "neg"), ("y_pred_pos", "y_pred_neg"), ("pos_scores", "neg_scores"))
-_REST = ("system", "n")  # further arrays that are read: a value, or a value for each relevant item
+_REST = ("system", "n", "n_candidates")  # further arrays that are read, of one or P values
 MOST_BYTES = 256 * 2**20  # largest unpacked size of a file
 _BLOCK = 2**24  # bytes of JSON that are parsed at a time, which is also the longest possible line
 
@@ -68,8 +68,8 @@ def json_to_parquet(data: bytes, name: str) -> bytes:
     try:
         return _written(json.read_json(io.BytesIO(data), json.ReadOptions(block_size=_BLOCK)))
     except pa.ArrowException:
-        form = "JSON lines with one record a line"
-        raise Refusal(f"{name} is JSON, but not {form}; save CSV in UTF-8") from None
+        form = "JSON lines have one record a line, and one kind of values in each column"
+        raise Refusal(f"{name} is JSON that cannot be read: {form}; save CSV") from None
 
 
 def ranked(table: Any, pair: tuple[str, str], name: str) -> bytes:

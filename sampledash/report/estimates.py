@@ -88,16 +88,15 @@ def sentence(
     """Return the main sentence of a page of estimates, in at most 25 words.
 
     ``word`` is a key of :data:`VERDICTS`, and ``values`` are the estimates of the metric by the
-    estimator ``method``. If the order of the systems is decided, it is that of ``won`` (see
+    estimator ``method``. If the order of the systems is decided, it is the order of ``won`` (see
     :func:`wins`). ``range_of_first`` is the range of the first system's metric; it is used only if
     there is a single system.
     """
     if len(systems) == 1:
         estimate = say.estimated(method, values[0])
         return f"{alone(metric, systems[0], range_of_first, sampled=True)} {estimate}"
-    named, estimated = len(systems) <= MOST_NAMED, ranking(systems, values)
-    order = estimated if word == "cannot tell" else ranking(systems, won)
-    return say.sentence(metric, word, order, estimated, len(systems), method, named)
+    orders = (ranking(systems, numbers) for numbers in (won, values))
+    return say.sentence(metric, word, *orders, len(systems), method, len(systems) <= MOST_NAMED)
 
 
 def alone(metric: str, system: str, ends: tuple[float, float], sampled: bool = False) -> str:

@@ -66,6 +66,11 @@ FAULTS: dict[str, Callable[[Made], None]] = {
     ),
     "duplicates in a list": _put(2, lambda x, row: x["negatives"][row][1]),
     "relevant item among its negatives": _put(3, lambda x, row: x["positives"][row]),
+    "instance given again": lambda x: x.update(
+        negatives=[*x["negatives"][:-1], x["negatives"][0]],
+        positives=np.append(x["positives"][:-1], x["positives"][0]),
+        instances=np.append(np.arange(len(x["positives"]) - 1), 0),
+    ),
     "relevant item always at one place": lambda x: x.update(places=np.ones(len(x["places"]), int)),
 }
 #: Draws that are not uniform: the names of their findings, and options of :func:`made`.

@@ -457,5 +457,5 @@ def test_a_decided_order_is_that_of_the_ranges_and_not_of_uncorrected_values(met
     result = compute(Question(tuple(sets), metric, method, 1e-3), lambda _: None)
     assert result.word == "decided"
     assert "orders B > A, whatever" in result.sentence
-    wrong = "so the estimate (uncorrected), A > B, is wrong."
+    wrong = "The estimated order (uncorrected), A > B, is wrong."
     assert result.sentence.endswith(wrong) == (method == "uncorrected")

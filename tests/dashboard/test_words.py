@@ -166,8 +166,9 @@ def stub(n, m, scheme="without-replacement", metrics=("AP",), **more):
     return SimpleNamespace(sets=sets, m=m, protocol=protocol, metrics=metrics)
 
 
-def estimated(word, *values):
-    return estimates.sentence("AP", word, "ABCD"[: len(values)], values, "mle", (0.05, 0.2), values)
+def estimated(word, *values, won=()):
+    systems = "ABCD"[: len(values)]
+    return estimates.sentence("AP", word, systems, values, "mle", (0.05, 0.2), won or values)
 
 
 def split(training, test, *, kept=False):

@@ -88,7 +88,7 @@ def files() -> dict[str, bytes]:
     table = {"system": ["S"] * len(pos), "y_pred_pos": pos, "y_pred_neg": list(neg)}
     return {
         "s.npz": npz(pos=pos, neg=neg), "t.npz": npz(y_pred_pos=pos, y_pred_neg=neg, more=[1]),
-        "u.npz": npz(pos=pos, neg=neg, n=1_000, system="U"),
+        "u.npz": npz(pos=pos[:, None], neg=neg, n=1_000, system="U"),
         "s.npy": npy(np.column_stack([pos, neg])), "s.parquet": saved(pa.table(table)),
         "s.jsonl": "\n".join(lines).encode(),
     }  # fmt: skip

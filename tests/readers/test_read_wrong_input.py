@@ -139,7 +139,7 @@ SIGNATURES = {
     "an Arrow file or a database; save the table as CSV": b"ARROW1|SQLite format 3",
     "text in UTF-16; save the table as CSV in UTF-8": b"\xff\xfe|\xfe\xff",
     "a web page, or a sheet saved as one; ": b" <!DOCTYPE html|<html|<table|<meta|<?xml",
-    "JSON, but not JSON lines with one record": b'{"a"|{"pos": 1, "neg": [2, "x"]}',
+    "JSON that cannot be read: JSON lines have": b'{"a"|{"pos": 1, "neg": [2, "x"]}',
     "JSON; save the table as CSV": b'[{"a"|[[1, 2]|{\n "A": [1]|[\n  {\n    "rank": 1',
 }
 EMPTY = [(x, name) for x in (b"", b"\n", b" \r\n \n") for name in ("x.parquet", "r.csv", "r")]

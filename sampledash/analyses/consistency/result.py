@@ -294,40 +294,27 @@ class Focus:
         """Return numbers of negatives m, and for each pair of systems its chances at these m.
 
         The chance of a pair is the probability that one run has the true order of its two systems.
-        For each of the first ``MOST_OVER_M`` pairs, the values of m include the smallest m from
-        which the pair's chance is at least ``probability``, and the m before it. Where a pair's
-        chance rises or falls steeply, there are more m. At all these m, the chances of other pairs
-        may be NaN.
+        The values of m include those from which the chance of a pair is at least ``probability``,
+        the m before these, and others where chances rise or fall steeply.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
-        at = {m: set(self.pairs) for m in [*known[picked].tolist(), r.m]}
-        needed = self.rows(self.needed(probability))["m"]
-        for pair, crossing in zip(self.pairs[:MOST_OVER_M], needed, strict=False):
-            if not pd.isna(crossing):
-                for m in range(max(int(crossing) - 1, 1), int(crossing) + 1):
-                    at.setdefault(m, set()).add(pair)
-        curves = {pair: dict[int, float]() for pair in self.pairs}
+        needed = self.needed(probability)["m"].dropna().astype(int)
+        at = {*known[picked].tolist(), r.m, *needed, *(needed - 1).clip(lower=1)}
+        chances = dict[int, Floats]()
         for times in range(_HALVED + 1):
             for done, m in enumerate(at):
                 progress((times + done / len(at)) / (_HALVED + 1))
-                systems = {end for pair in at[m] for end in r.ends[pair]}
-                sets = [r.question.sets[i] for i in sorted(systems)]
-                table = probability_of_order(self.metric, sets, m, **r.question.options)
-                names = map(frozenset, zip(table["better"], table["worse"], strict=True))
-                chances = dict(zip(names, table["probability"], strict=True))
-                for pair in at[m]:
-                    curves[pair][m] = chances[frozenset(r.names(pair))]
-            at = {}
-            for pair in self.pairs[:MOST_OVER_M]:
-                for (low, before), (high, after) in pairwise(sorted(curves[pair].items())):
-                    if high > low + 1 and abs(after - before) > _STEEP:
-                        at.setdefault(round((low * high) ** 0.5), set()).add(pair)
-        ms = np.array(sorted(set().union(*curves.values())))
-        return ms, {
-            pair: np.array([curve.get(m, np.nan) for m in ms.tolist()])
-            for pair, curve in curves.items()
-        }
+                table = probability_of_order(self.metric, self.sets, m, **r.question.options)
+                chances[m] = self.rows(table)["probability"].to_numpy(float)
+            at = {
+                round((low * high) ** 0.5)
+                for (low, before), (high, after) in pairwise(sorted(chances.items()))
+                if high > low + 1 and np.nan_to_num(np.abs(after - before)).max() > _STEEP
+            }
+        ms = sorted(chances)
+        curves = np.array([chances[m] for m in ms]).T
+        return np.array(ms), dict(zip(self.pairs, curves, strict=True))
 
     @remembered
     def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:

@@ -50,7 +50,7 @@ def show() -> None:
         source, problem = ranks.choose()
         ends = None if source is None else source.largest_cutoff
         with st.container(horizontal=True, vertical_alignment="center"):
-            page.metric_chips()
+            sliders.metrics()
             if ends is None:
                 _settings(source)
     lock = (state.DEFAULTS["n"], "") if source is None else judged.locked_n(source)

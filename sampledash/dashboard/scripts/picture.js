@@ -258,7 +258,7 @@ class Picture {
     // All texts are written before the first is measured, so that the browser lays them out once.
     const written = [...graph.querySelectorAll(".annotation")].map((group, i) => {
       const was = from.annotations[i], now = frame.names[i], text = group.querySelector("text");
-      const fits = now && write(text, piecesOf(now.text));
+      const fits = now && text && write(text, piecesOf(now.text));
       all &&= fits;
       return { group, was, now, text, fits, back: group.querySelector(".bg") };
     });
