@@ -286,7 +286,7 @@ def normal_chances(
     """Return P(X > ``step``) for X ~ Normal(``difference``, ``deviation`` squared).
 
     X is the difference of two mean metrics, and ``step`` is a continuity correction or 0. If
-    ``deviation`` is 0, X is certain, and the result is 1 or 0.
+    ``deviation`` is 0, X is certain: the result is 1 if ``difference`` is above 0, otherwise 0.
     """
     certain = np.equal(deviation, 0)
     z = (difference - step) / np.where(certain, 1.0, deviation)

@@ -167,7 +167,7 @@ def _check() -> Question:
         raise ValueError("no metric is chosen: pick at least one above the picture")
     rank = int(state.value("rank", DEFAULTS))
     metrics[0](rank, sampling.n)  # raises a ValueError for a rank that is not in 1..n
-    if sampling.design.anew:  # other sampling schemes take only a third of a second
+    if sampling.design.anew:  # the pictures of other schemes take only a third of a second
         page.require_agreed(sampling, m, "some seconds")
     return _question(settings, rank)
 

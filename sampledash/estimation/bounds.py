@@ -434,7 +434,7 @@ def _printed_range(
     shape: Shape | None,
     over: float,
 ) -> tuple[float, float]:
-    """Return the range of the exact metric, given printed means over ``over`` instances."""
+    """Return the range of the exact metric, given means that are printed for ``over`` instances."""
     metrics, values, half = printed_values(name, observed, decimals)
     half += printed_error(values, over)
 

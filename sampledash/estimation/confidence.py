@@ -228,7 +228,8 @@ class ChiSquareFit:
     #: the fitted distribution, given the sampled ranks. It is 0 if no shape is assumed.
     scatter: float = 0.0
     #: If true, the squared distance of a distribution from the best fit approximates twice the
-    #: difference of their log-likelihoods. Otherwise it is a sum of squared differences of shares.
+    #: difference of their log-likelihoods. Otherwise it is a sum of squared,
+    #: scaled differences of shares.
     likelihood: bool = False
     weight: float = 1.0  # factor of this fit's mean metric in a sum over several fits
 

@@ -226,10 +226,11 @@ class Columns:
             some = [minima - 1, minima, minima + 1, others[:: 1 + len(others) // _MORE]]
             at = np.unique(np.clip(np.concatenate(some), 0, len(places) - 1))
             return places[at], min(float(values.min()), level)
-        # ``values`` is known at some true ranks only, ``places``, and the value at a rank between
-        # two of them can be lower than all of ``values``. If ranks are at equal distances, a
-        # parabola through the values at three ranks falls below the lowest of the three by at most
-        # 1/8 of their range. Distances differ, so allow for 1/4.
+        # ``values`` holds the costs at the true ranks ``places`` only. The cost of a rank between
+        # two of these can be lower than every stored cost. If three neighbouring ranks are at equal
+        # distances, the parabola through their costs falls below the lowest cost by at most 1/8 of
+        # the difference between the highest and the lowest cost. Distances differ, so allow for
+        # 1/4.
         highest = scipy.ndimage.maximum_filter1d(values, 5)
         lowest = np.flatnonzero(lowest & (values - level < (highest - values) / 4))
         ends = np.r_[places[0], places, places[-1]]

@@ -192,10 +192,11 @@ def read_rank_sets(
     numbers), and rows with count 0 are left out. All systems need the same sum of counts, but their
     rows may differ. A *wide* file has one column per system, named by its header, and optionally
     instance and n_candidates. A blank cell means that the system lacks the instance. Columns of
-    text and a row index are ignored; text meant as a number (``5%``) and a column that may be an
-    index are refused. A file with a rank column is long, and any other file is wide, so no system
-    of a wide file can be called "rank" or "n". A text column with an unknown header that may name
-    systems is refused, because all systems would be read as one.
+    text are ignored, but text that is meant as a number (``5%``) is refused. A column that is named
+    as a row index, and whose numbers rise, is ignored; a column that counts 1, 2, 3, ... under
+    another name is refused. A file with a rank column is long, and any other file is wide, so no
+    system of a wide file can be called "rank" or "n". A text column with an unknown header that may
+    name systems is refused, because all systems would be read as one.
 
     A one-dimensional *array* holds the ranks of one system, a two-dimensional array is read like a
     wide file, and named fields are read like columns. Pickles are never read. A *TREC* run has

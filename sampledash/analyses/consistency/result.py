@@ -294,8 +294,8 @@ class Focus:
         """Return numbers of negatives m, and for each pair of systems its chances at these m.
 
         The chance of a pair is the probability that one run has the true order of its two systems.
-        The values of m include those from which the chance of a pair is at least ``probability``,
-        the m before these, and others where chances rise or fall steeply.
+        The values of m include those from which on the chance of a pair is at least
+        ``probability``, these minus 1, and others where chances rise or fall steeply.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
