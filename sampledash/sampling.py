@@ -368,8 +368,8 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0
-    # First compute the probabilities of numbers of sampled items larger than the mode, then those
-    # of smaller numbers, in the same way with a and b exchanged.
+    # First go up from the mode: the probabilities that more items above are sampled. Then go down,
+    # in the same way with a and b exchanged.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
         # ``ends[s]`` is the number of rows (relevant items) whose mode is at most s.
         ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()

@@ -88,14 +88,15 @@ def probability_of_order(
     If items can only hit or miss, the distribution of the number of hits is computed exactly, up to
     20,000 instances. Otherwise there are two cases:
 
-    * One relevant item per instance, or a metric of the best item only. If the mean takes few
-      values, its distribution is computed exactly. If not, it is taken as normal if its skewness is
-      negligible. Otherwise the characteristic function is inverted. If the sampled metric of an
-      instance has a rare value much larger than all others, its occurrences are counted separately.
-    * Several relevant items. 20,000 runs are simulated (fewer if a run takes long) below 30
-      instances, or up to 200 relevant items. Up to 2,000 relevant items, they are simulated if one
-      item can change the mean by more than 0.4 standard deviations. Otherwise the mean is taken as
-      normal, with the exact mean and variance.
+    * One relevant item per instance, or a metric of the best item only. Below 30 instances, the
+      distribution of the mean is computed exactly if the mean takes few values. Otherwise it is
+      taken as normal if its skewness is negligible, or else the characteristic function is
+      inverted. If the sampled metric of an instance has a rare value much larger than all others,
+      its occurrences are counted separately.
+    * Several relevant items per instance. Runs are simulated (20,000, or fewer if a run takes long)
+      in three cases: there are fewer than 30 instances; all instances together have at most 200
+      relevant items; or they have at most 2,000, and one item can change the mean by more than 0.4
+      standard deviations. Otherwise the mean is taken as normal, with the exact mean and variance.
     """
     check_sets(sets)
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)

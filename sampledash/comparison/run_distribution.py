@@ -77,8 +77,9 @@ class Hits(NamedTuple):
     law: Floats  # P(0, 1, ... hits), a row for each instance or several alike: (rows, hits + 1)
     times: Ints  # number of instances, with the same ranks, for which each row of ``law`` stands
     values: Floats  # contribution of 0, 1, ... hits to the mean, shape (hits + 1,)
-    #: For each row of ``law``, the index of the instance or, if each instance has a single relevant
-    #: item, the index of this item in ``Run.atoms``.
+    #: For each row of ``law``, the index of its instance in the rank set. If each instance has a
+    #: single relevant item, a row stands for all instances with the same rank, and this is the
+    #: index of the rank in ``Run.atoms``, the distinct relevant items.
     instances: Ints
 
 

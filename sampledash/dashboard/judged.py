@@ -136,7 +136,7 @@ def _explain(source: Source, error: ValueError) -> page.Problem:
 
 
 def chosen_metric(result: Result) -> int:
-    """Return the index of the metric that the main sentence is about."""
+    """Return the index of the metric that the page's main sentence, the verdict, is about."""
     metrics = list(map(str, result.metrics))
     shown = str(st.session_state.get("shown", metrics[0]))
     # If the reader has changed the cutoff k, the chosen metric is shown with the new cutoff.

@@ -136,8 +136,10 @@ def compute_table(
 def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
     """Return a table of ranges and estimates of the exact metric.
 
-    It has a row for each system, and a row for the difference of each pair of systems. A range is
-    None if it needs an assumption that the printed numbers contradict.
+    Each system, and the difference of each pair of systems, has two rows: the range without an
+    assumption, and the range if no rank is rarer than the next worse rank (column ``shape``). A
+    system has a third row, for its estimate. A range is None if it needs an assumption that the
+    printed numbers contradict.
     """
     q, s = result.question, result.question.sampling
     known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}

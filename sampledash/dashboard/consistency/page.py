@@ -228,7 +228,7 @@ def _pair_key(result: Result) -> str:
 
 
 def _tiles(focus: Focus, dim: bool) -> None:
-    """Draw a tile for each pair of systems and each metric: is the sampled order right?
+    """Draw a tile for each pair of systems (if many, the worst) and metric: is the order right?
 
     A click on a tile selects its pair and its metric.
     """

@@ -2,7 +2,7 @@
 const SAID = 2500;  // milliseconds for which the button says that it has copied
 const copy = async (text) => {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const field = document.createElement("textarea");  // browsers give no clipboard to http pages
+  const field = document.createElement("textarea");  // http pages of other machines lack it
   field.value = text;
   document.body.append(field);
   field.select();

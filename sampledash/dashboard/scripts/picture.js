@@ -127,9 +127,11 @@ const inTurn = async (draw) => {
     await new Promise((seen) => requestAnimationFrame(() => setTimeout(seen)));
   }
 };
-// Returns the height of a picture. On a projector, it fills the window down to the choices.
-const RAIL = 64;  // height in pixels of Plotly's slider, for which a figure with steps has room
+// Height in pixels that a figure with steps reserves for Plotly's slider. It is subtracted from the
+// height of the figure, because a slider of sampledash replaces Plotly's.
+const RAIL = 64;
 const BELOW = 120;  // height in pixels of the choices below a picture on a projector
+// Returns the height of a picture. On a projector, it fills the window down to the choices.
 const heightOf = (graph, least) => {
   if (innerWidth <= 640 || !graph.closest(".st-key-projected")) return least;
   return Math.max(least, Math.round(innerHeight - graph.getBoundingClientRect().top - BELOW));
