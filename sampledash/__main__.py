@@ -23,6 +23,8 @@ def stop(number: int, _frame: object) -> None:
 
 def main() -> int:
     """Install the signal handlers, then import and run the command line."""
+    # As in app.py: several BLAS threads wait for each other on a busy machine.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
     from sampledash.command_line import main

@@ -188,6 +188,13 @@ def test_the_negatives_of_a_draw_give_its_sampled_rank_and_more_keep_the_earlier
         assert len(np.unique(found)) == 99
 
 
+def test_the_mean_sampled_rank_counts_duplicates_once():
+    at = page(n="50", m="30", rank="20", metrics=["AUC"], scheme="duplicates collapsed")
+    different = 49 * (1 - (48 / 49) ** 30)  # expected number of different items in 30 draws
+    shown = at.numbers["Sampled rank, mean"]
+    assert shown == f"{1 + different * 19 / 49:.2f}" == "9.76"
+
+
 @pytest.mark.parametrize("scheme", ["popularity", "popularity-without-replacement"])
 def test_a_catalogue_drawn_by_popularity_is_shown_beside_uniform_negatives(scheme, monkeypatch):
     given = {"n": "3000", "m": "60", "rank": "40", "zipf": "0.9", "bestsellers": "0.6"}

@@ -43,7 +43,7 @@ class Question:
     @property
     def seen(self) -> float:
         """Expected sampled rank of a relevant item with the true rank that the user chose."""
-        return 1 + self.sampling.m * float(self.sampling.share_above(self.rank))
+        return 1 + self.sampling.drawn * float(self.sampling.share_above(self.rank))
 
     @cached_property
     def ranks(self) -> Ints:
