@@ -41,10 +41,10 @@ class Options(TypedDict, total=False):
     """Keyword options of the comparison functions.
 
     ``scheme``: how negatives are drawn, ``"without-replacement"`` by default. ``odds``: for
-    ``"popularity"`` if ranks have no ``mass_above``, the sampling weight of an item above the
-    relevant item; an item below has weight 1. ``correction``: how sampled ranks are corrected, or
-    None. ``fit_scheme``: the scheme that the correction is fitted to; None is ``scheme``.
-    ``ties``: the order of tied items, ``"expected"`` (random, drawn anew in each run),
+    ``"popularity"`` if ranks have neither ``mass_above`` nor ``classes``, the sampling weight of an
+    item above the relevant item; an item below has weight 1. ``correction``: how sampled ranks are
+    corrected, or None. ``fit_scheme``: the scheme that the correction is fitted to; None is
+    ``scheme``. ``ties``: the order of tied items, ``"expected"`` (random, drawn anew in each run),
     ``"optimistic"`` (relevant item first) or ``"pessimistic"``. ``weighting``: the weight of an
     instance, 1 (``"instances"``) or its number of relevant items (``"relevant-items"``).
     """

@@ -1,10 +1,10 @@
 """Sampling schemes: one row of :data:`SCHEMES` for each way of drawing negatives.
 
 With ``a`` irrelevant items above the relevant item and ``b`` below it, the number of drawn items
-above it is hypergeometric if the negatives are distinct, and binomial if items may repeat. If the
-number of different drawn items varies, all sets of the same size are equally likely, and the number
-of drawn items above has a mixture of hypergeometric distributions. Code outside this module does
-not compare names of schemes; it reads the properties of the scheme's row.
+above it is binomial if items may repeat, and hypergeometric if all sets of m items are equally
+likely. If the number of different drawn items varies, all sets of the same size are equally likely,
+and the number of drawn items above has a mixture of hypergeometric distributions. Code outside this
+module does not compare names of schemes; it reads the properties of the scheme's row.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ class Design:
     weighted: bool = False
     #: If the number of different drawn items varies, a function that returns the distribution of
     #: this number over 0..m, otherwise None. The arguments are m and an array of numbers of
-    #: negatives, also fractions; the result has shape (len(array), m + 1).
+    #: negatives, which may be fractions; the result has shape (len(array), m + 1).
     sizes: Callable[[int, Floats], Floats] | None = None
     #: A function that returns the distribution of the number of drawn items above each relevant
     #: item, (items, m + 1). It is None if this distribution depends only on the numbers, or total

@@ -33,22 +33,25 @@ from sampledash.rank_counts import RankCounts, distinct_over_systems
 from sampledash.rank_sets import RankSet
 from sampledash.types import Complex, Floats, Ints, blocks
 
-# A difference is here that of the mean metrics of two systems in a sampled run.
+# In these comments, "difference" means the difference of two systems' mean metrics in a run.
 _REACH = 8.0  # differences this many standard deviations from their expected value are neglected
 # If the expected difference is this many standard deviations from 0, the order is taken as certain.
 # By Cantelli's inequality, the error is below 0.00025, however skewed the difference is.
 SURE = 64.0
-# P(mean of one system > mean of another) is computed by a Fourier series. It is extended from one
-# of these numbers of frequencies to the next, until the characteristic functions are negligible.
+# P(mean of one system > mean of another) is computed by a Fourier series. The series is extended
+# from one of these numbers of frequencies to the next, until the characteristic functions are
+# negligible.
 _STAGES = (0, 512, 2048, 8192)
 # More than _ALWAYS frequencies are used only if the number of frequencies times the number of
 # distributions whose characteristic functions are needed is at most _ROOM.
 _ALWAYS = 2048
 _ROOM = 1 << 25
-# ``by_lumps`` counts the occurrences of a large value by a discrete Fourier transform of at most
-# this length. If a longer transform is needed, it returns None.
+# ``by_lumps`` counts how often rare, large values of a metric occur, by a discrete Fourier
+# transform of at most this length. If a longer transform is needed, ``by_lumps`` returns None.
 _TURNS = 128
-_ROUNDED = 1e-6  # ``by_lumps`` treats a sum as constant if (deviation * frequency) is below this
+# ``by_lumps`` estimates the standard deviation of a difference at a low frequency. If standard
+# deviation times frequency is below this, the difference is taken as constant.
+_ROUNDED = 1e-6
 _FAINT = 1e-6  # a product of two characteristic functions with a smaller modulus is negligible
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
 # Pairs of systems are computed together, at the same frequencies, if the standard deviations of
@@ -91,8 +94,8 @@ def probability_of_order(
     * One relevant item per instance, or a metric of the best item only. Below 30 instances, the
       distribution of the mean is computed exactly if the mean takes few values. Otherwise it is
       taken as normal if its skewness is negligible, or else the characteristic function is
-      inverted. If the sampled metric of an instance has a rare value much larger than all others,
-      its occurrences are counted separately.
+      inverted. If an instance's sampled metric has a rare value much larger than its other values,
+      the occurrences of this rare value are counted separately.
     * Several relevant items per instance. Runs are simulated (20,000, or fewer if a run takes long)
       in three cases: there are fewer than 30 instances; all instances together have at most 200
       relevant items; or they have at most 2,000, and one item can change the mean by more than 0.4
@@ -193,8 +196,8 @@ def _chances_above(
     ``first`` and ``second`` hold, for each pair, the indices of its two runs in ``runs``. The mean
     of a run must be a sum of independent contributions of instances, and counts of instances must
     be whole numbers. ``difference`` is the expected difference of the means minus ``shift``, and
-    ``deviation`` is the standard deviation of the difference, above 0. If both means have the same
-    evenly spaced values, ``shift`` is half the distance of neighbouring values; otherwise it is 0.
+    ``deviation`` is the standard deviation of the difference, above 0. If the values of both means
+    are evenly spaced, at the same distance, ``shift`` is half this distance; otherwise it is 0.
     """
     chances = np.where(difference > 0, 1.0, 0.0)
     left = np.flatnonzero(np.abs(difference) < SURE * deviation)
@@ -246,7 +249,7 @@ def _transform(runs: Sequence[Run]) -> Callable[[Floats], Complex]:
     """
     # For each group of relevant items with the same weight in the mean: the weight, the runs that
     # have such items, how often each run has each item, and the distributions of the items' sampled
-    # values.
+    # values. For a run that is not ``is_sum``, instances take the place of the items.
     groups = list[tuple[float, list[int], Ints, list[tuple[Ints, Floats, Floats]]]]()
     # Relevant items with equal weights and equal numbers of negatives (above, tied and in all) have
     # the same distribution of the sampled value, if their runs have the same fitted correction.
@@ -328,20 +331,21 @@ def by_lumps(
 ) -> float | None:
     """Return P(first sum - second sum > shift) if terms have small values and rare large values.
 
-    Both sums have random terms. Return None if there are no two such groups of values, far apart
-    (see ``TOP``), or if large values are not rare enough. The sum that contains more large values
-    is larger. If both sums contain equally many, the small values decide which sum is larger; a
-    Fourier series of its own computes the chance of this, because small values need higher
-    frequencies.
+    Both sums have random terms. Return None if large values are not rare enough, or if the values
+    do not form two groups, small and large, with a wide gap in between (see ``TOP``). The sum that
+    contains more large values is larger. If both sums contain equally many large values, the small
+    values decide which sum is larger. A separate Fourier series computes the chance of this,
+    because small values need higher frequencies.
 
     Parameters
     ----------
     terms, times
-        Distributions of the terms of both sums, and how often each term is added (on average).
+        Distributions of the terms of both sums, and the (expected) number of times that each term
+        is added.
     transform
         Function that returns the characteristic function of the difference of both sums, shape
         (phase factors, frequencies). The characteristic function of a term has two parts, from its
-        small values and from its large value. They are the first two arguments, (terms,
+        small values and from its large values. These parts are the first two arguments, (terms,
         frequencies) each. The third argument holds phase factors, shape (phase factors, 1), which
         serve to count large values: each large value in the first sum multiplies the result by the
         phase factor, and each large value in the second sum divides it by the phase factor.
@@ -383,8 +387,8 @@ def by_lumps(
     scale = float(turned_by / near)
     if scale > gap / (2 * _REACH):
         return None
-    # At a frequency this low, the phase of the characteristic function is less than π. It is the
-    # expected difference times the frequency.
+    # At a frequency this low, the phase of the characteristic function is less than π. The phase is
+    # the expected difference times the frequency.
     slow = near / np.sqrt(times.sum())
     difference = float(np.angle(equally(np.array([slow]))[0]) / slow) - shift
     work = len(terms) * size
@@ -401,8 +405,9 @@ def chance_above(
     """Return P(difference > shift) of one pair of sums by :func:`inverted`.
 
     ``transform`` returns the characteristic function of the difference, or of each sum.
-    ``difference`` is the expected difference minus ``shift``, and ``deviation`` its standard
-    deviation. The Fourier series gets a period that is long compared with both numbers.
+    ``difference`` is the expected difference minus ``shift``, and ``deviation`` the standard
+    deviation of the difference. The Fourier series gets a period that is long compared with both
+    numbers.
     """
     if abs(difference) >= SURE * deviation:
         return float(difference > 0)

@@ -151,7 +151,7 @@ def _candidates(metric: Metric, n: int) -> Ints:
 def _clearest(
     ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float]
 ) -> tuple[_Copies, _Copies] | None:
-    """Return a gap of A with the larger exact, and a gap of B with the larger sampled length.
+    """Return a gap of A and one of B: A's has the larger exact length, B's the larger sampled one.
 
     A gap is a pair of an instance of rank set A and an instance of rank set B; it is a gap of the
     set with the better rank. Its exact length is the difference of the two instances' exact

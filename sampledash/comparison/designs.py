@@ -68,7 +68,7 @@ _SUBSETS = 20_000  # all possible samples of instances are enumerated if there a
 # many instances are not drawn.
 _MOST = 2_500
 # If the differences of two systems on single instances have at most this many distinct absolute
-# values, a unit of which all differences are multiples is looked for.
+# values, ``_chance_of_subsets`` looks for a unit of which all differences are multiples.
 _SIZES = 30
 # ``_waves_of_subset`` adds the power sums p_k of the module docstring, each times a factor. A power
 # sum is left out if its factor times the number of instances is at most this.
@@ -135,16 +135,17 @@ def designs(
     -----
     Negatives are drawn for each system separately. If fewer instances are evaluated, all systems
     share the same instances, as many as the budgets of all systems together pay for. A tie does not
-    show the order. The chance of an order is exact if all differences of an instance that are not 0
-    have the same size (one relevant item that hits or misses), or if there are at most 20,000
-    possible samples of instances. Otherwise the characteristic function of the exact distribution
-    is inverted, with an error of at most 0.001 in 300 random cases of 3 to 14 instances, and on
-    MovieLens. If more than 2,500 instances are drawn and more than 2,500 left out, the normal
-    distribution with a continuity correction is used; its error is at most 0.003, and smaller for
-    more instances. For systems that rank different instances of unequal weights, the means are
-    approximated linearly. For sampled negatives, see :func:`~sampledash.probability_of_order`.
-    Metrics without a cutoff have no rows for the design "stop when decided", which scores the
-    candidates of an instance until its metric is known.
+    show the order. If two systems rank the same instances, the chance of their order is exact in
+    two cases: the differences of the two systems on single instances are 0 or of one size (one
+    relevant item that hits or misses), or there are at most 20,000 possible samples of instances.
+    Otherwise the characteristic function of the exact distribution is inverted, with an error of at
+    most 0.001 in 300 random cases of 3 to 14 instances, and on MovieLens. If more than 2,500
+    instances are drawn and more than 2,500 left out, the normal distribution with a continuity
+    correction is used; its error is at most 0.003, and smaller for more instances. For systems that
+    rank different instances of unequal weights, the means are approximated linearly. For sampled
+    negatives, see :func:`~sampledash.probability_of_order`. Metrics without a cutoff have no rows
+    for the design "stop when decided", which scores the candidates of an instance until its metric
+    is known.
 
     Examples
     --------
@@ -221,10 +222,11 @@ def designs(
 class _Sample:
     """Exact metrics of all instances; a group of systems has the same instances, in the same order.
 
-    The attributes are maps from the number of a system: ``group`` is the number of its group,
-    ``values`` the exact metrics of its instances, ``counts`` how many instances have each of these
-    values, ``weights`` the weights of the instances (their mean is 1), and ``off`` the differences
-    of ``values`` from the mean, times ``weights``. ``mean`` is an array of the systems' means.
+    The attributes are dictionaries whose keys are the indices of the systems. For each system,
+    ``group`` holds the number of its group, ``values`` the exact metrics of its instances,
+    ``counts`` how many instances have each of these values, ``weights`` the weights of the
+    instances (with mean 1), and ``off`` the differences of ``values`` from the mean, times
+    ``weights``. Only ``mean`` is an array: it holds the mean of each system.
     """
 
     def __init__(self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol) -> None:

@@ -180,8 +180,8 @@ def expected_mean(
     Notes
     -----
     The negatives of each instance are drawn from its own n candidates. A correction is fitted once,
-    for the rounded mean of n. Without replacement, an instance with fewer than m negatives is
-    ranked among all of them and contributes its exact metric.
+    to the rounded mean number of candidates of all instances. Without replacement, an instance with
+    fewer than m negatives is ranked among all of them and contributes its exact metric.
     """
     rank_sets.require_ranks(ranks)
     m = checks.integer("m", m, low=1)
@@ -252,9 +252,9 @@ class _Pass:
     """Expected means at many m, computed from histograms.
 
     A histogram is about a group of relevant items (:class:`_Lane`). For each number 0, 1, ..., m,
-    it holds the total weight of the items that have this many sampled negatives above them. Under
-    most sampling schemes, the histograms for m are computed from those for m + 1, from the largest
-    m down to the smallest.
+    it holds the expected total weight of the items that have this many sampled negatives above
+    them. Under most sampling schemes, the histograms for m are computed from those for m + 1, from
+    the largest m down to the smallest.
     """
 
     def __init__(
@@ -267,8 +267,9 @@ class _Pass:
         #: histogram ``row`` that have exactly m negatives.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
         #: For each histogram, two arrays about the relevant items with at most m_max negatives: the
-        #: sorted numbers of negatives, and the cumulative sums of the items' exact metrics. One of
-        #: these sums is what all items with fewer than m negatives add to the means at m.
+        #: sorted numbers of negatives, and the cumulative sums of the items' weighted exact
+        #: metrics. One of these sums is what all items with fewer than m negatives add to the means
+        #: at m.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)

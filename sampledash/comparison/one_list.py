@@ -75,9 +75,9 @@ class OneList:
 def one_list(metric: Metric | str, ranks: RankSet, m: int, *, ties: Ties = "expected") -> OneList:
     """Return the distribution of Recall@K if all instances share one list of m negatives.
 
-    A negative must have the same score for all instances, as an edge has in OGB. It does not if
-    users share a list of items, which each user orders differently: the distribution is then
-    narrower, and ranks do not give it.
+    A negative must have the same score for all instances, as an edge has in OGB. The scores
+    differ if users share a list of items that each user orders differently. The distribution is
+    then narrower, and cannot be computed from ranks.
 
     Parameters
     ----------

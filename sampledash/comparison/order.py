@@ -21,9 +21,10 @@ from sampledash.types import Floats, Ints, Progress, blocks
 
 TIED = 1e-12  # differences of means up to this are ties
 M_CAP = 20_000  # largest m that is evaluated by default
-EVERY = 400  # corrections that need a fit are evaluated at every m up to this value
-# Number of values of m above EVERY at which a fitted correction is evaluated at first. Between
-# these values, bisection finds where an order changes.
+# If a correction or a scheme needs a separate computation for each m, the order is evaluated at
+# every m up to EVERY, and at BEYOND larger values of m. Between these values, bisection finds where
+# an order changes.
+EVERY = 400
 BEYOND = 64
 QUICK_MOST, QUICK_TOP = 40, 1_000  # in quick_ladder: largest number of values of m, and largest m
 _BLOCK = 1 << 22  # number of differences of means in memory at a time
@@ -45,8 +46,9 @@ def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) ->
     """Return the largest m to evaluate: ``m_max``, or by default the largest n - 1, up to 20,000.
 
     If negatives are drawn without replacement, m cannot exceed the largest number of negatives of
-    an instance. If all instances of a system have equally many negatives, it cannot exceed that
-    number either.
+    an instance. If all instances of a system have equally many negatives, m cannot exceed that
+    number either. If negatives are drawn by weight without replacement, or from strata, m cannot
+    exceed the smallest number of negatives of an instance.
     """
     top = max(int(ranks.n.max()) - 1 for ranks in sets)
     if protocol.design.distinct:
@@ -138,9 +140,9 @@ def orders(
 
     By default, every m up to ``m_max`` is evaluated. Some corrections and sampling schemes need a
     separate computation for each m, such as a fit. For these, every m up to 400 and a logarithmic
-    grid of larger m are evaluated. Corrections, and these schemes, are evaluated at ``m_values``
-    instead, if given. Where an order changes between two evaluated m, bisection finds the m of the
-    change.
+    grid of larger m are evaluated. If ``m_values`` is given, all corrections and these schemes are
+    evaluated at ``m_values`` instead. Where an order changes between two evaluated m, bisection
+    finds the m of the change.
     """
     if m_values is not None and (protocol.correction.by_rank or protocol.anew):
         values = np.unique(np.asarray(m_values, dtype=np.int64))
@@ -246,8 +248,8 @@ def flips(
     Returns
     -------
     One :class:`Flip` per pair and m: pairs in the order of ``sets``, and m in increasing order.
-    Differences up to 1e-12 are ties. The previous order of a pair is that at the largest smaller m
-    at which the pair is not tied.
+    Differences up to 1e-12 are ties. The previous order of a pair is its order at the next smaller
+    m at which the pair is not tied.
     """
     check_sets(sets)
     protocol = Protocol.of(options)

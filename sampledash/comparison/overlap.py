@@ -167,11 +167,11 @@ def bounds_if_known(
     """Return bounds on P(mean of ``first`` > mean of ``second``) if negatives are shared.
 
     The two bounds are equal if the distribution of the difference of the means can be computed.
-    This is so if each instance has one relevant item, and its sampled metric can take few values;
-    or if each relevant item either hits or misses. Otherwise the difference is taken as normal, and
-    the bounds allow for its skewness; below 30 instances the bounds are 0 and 1. ``items`` holds
-    each relevant item with its rank under the first system, and ``there`` the same items with their
-    ranks under the second system.
+    This is possible in two cases: each relevant item either hits or misses; or each instance has
+    one relevant item, and there are fewer than 30 instances or few values of the sampled metric.
+    Otherwise the difference is taken as normal, and the bounds allow for its skewness; below 30
+    instances the bounds are 0 and 1. ``items`` holds each relevant item with its rank under the
+    first system, and ``there`` the same items with their ranks under the second system.
     """
     run, back, few = first.run, np.argsort(first.order), first.size < FEW
     metric, m, protocol, runs = run.metric, run.m, run.protocol, (run, second.run)
@@ -231,9 +231,9 @@ def bounds_if_known(
     if few or not deviation:
         return (0.0, 1.0) if few else (chance, chance)
     # Allow for skewness by the first term of Edgeworth's series. The skewness of each instance's
-    # difference is assumed to be at most _SKEWNESS. Allow for ties by about half of P(X = Y): half
-    # the normal density at 0, times the share of an instance in the mean. Where means are evenly
-    # spaced, ``step`` already allows for ties.
+    # difference is assumed to be at most _SKEWNESS. Allow for ties by about half of the
+    # probability of equal means: half the normal density at 0, times ``step`` if means are evenly
+    # spaced, and otherwise times the largest weight of an instance in the mean.
     z = difference / deviation
     skewness = _SKEWNESS * float(each**1.5 @ first.counts[back]) / deviation**3
     off = skewness / 6 * max(abs(z**2 - 1), 1.0) * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)

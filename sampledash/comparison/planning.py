@@ -75,13 +75,13 @@ def negatives_needed(
     The returned m reaches the probability, and m - 1 does not reach it: these two chances are
     computed in full. The chance need not grow with m: with a correction, a run may show an order at
     m = 50, hide it at 300 and show it again. Larger m are therefore checked by the normal
-    approximation. It uses the expected difference at every m (for corrections that need a fit,
-    interpolated between m that are 20 % apart) and the variance, interpolated between m that differ
-    by a factor of 2 (for TOPK or corrections, by 20 %). Below 300 instances, the chance is computed
-    in full at every larger m if m_max times the number of pairs is at most 400. Below 30 instances,
-    the normal approximation fails, so the chance is always computed in full at some larger m. These
-    are about 100 values of m, or fewer if the returned m is large, if there are several pairs, or
-    if runs are simulated.
+    approximation. It uses the expected difference at every m, and a variance interpolated between m
+    that differ by a factor of 2 (for TOPK or corrections, by 20 %). If each m needs a computation
+    of its own, such as a fit, the expected difference is interpolated in the same way. Below 300
+    instances, the chance is computed in full at every larger m if m_max times the number of pairs
+    is at most 400. Below 30 instances, the normal approximation fails, so the chance is always
+    computed in full at some larger m. These are about 100 values of m, or fewer if the returned m
+    is large, if there are several pairs, or if runs are simulated.
 
     The chance is about the draw of the negatives only. For the choice of the instances, see
     :func:`~sampledash.probability_if_redrawn`.
@@ -109,8 +109,8 @@ def instances_needed(
 ) -> pd.DataFrame:
     """Return how many instances a run needs to show the true order with a given probability.
 
-    The parameters are those of :func:`negatives_needed`, and ``m``, the sampled negatives per
-    instance. With ``redraw="negatives"``, the ranks have the same proportions as in the given
+    The parameters are those of :func:`negatives_needed`, with ``m`` (sampled negatives per
+    instance) in place of ``m_max``. With ``redraw="negatives"``, each rank keeps its share of the
     instances, and only the negatives are random, as in :func:`~sampledash.probability_of_order`.
     With ``"both"``, instances are also drawn at random from the given instances, as in
     :func:`~sampledash.probability_if_redrawn`.

@@ -7,9 +7,10 @@ j-th best relevant item hits. The hit probabilities of the items therefore deter
 distribution of the number of hits, although the items of an instance depend on each other.
 
 **Sums.** If one relevant item determines the value of each instance, the mean is a sum of
-independent terms with known distributions, also for other metrics. With few instances and few
-possible values, the distribution of the sum is computed exactly. Otherwise its characteristic
-function is a product, from which :mod:`~sampledash.comparison.chance` computes probabilities.
+independent terms with known distributions, also if an item can have more than two values. With few
+instances and few possible values, the distribution of the sum is computed exactly. Otherwise its
+characteristic function is a product, from which :mod:`~sampledash.comparison.chance` computes
+probabilities.
 
 Other means are simulated if this is fast enough.
 """
@@ -74,12 +75,12 @@ TOP = 0.05
 class Hits(NamedTuple):
     """Instances with equally many relevant items, each of which hits or misses."""
 
-    law: Floats  # P(0, 1, ... hits), a row for each instance or several alike: (rows, hits + 1)
+    law: Floats  # P(0, 1, ... hits), a row for one instance or several equal ones: (rows, hits + 1)
     times: Ints  # number of instances, with the same ranks, for which each row of ``law`` stands
     values: Floats  # contribution of 0, 1, ... hits to the mean, shape (hits + 1,)
     #: For each row of ``law``, the index of its instance in the rank set. If each instance has a
-    #: single relevant item, a row stands for all instances with the same rank, and this is the
-    #: index of the rank in ``Run.atoms``, the distinct relevant items.
+    #: single relevant item, a row stands for all instances with the same rank, and the entry is
+    #: the index of this rank in ``Run.atoms``, which holds the distinct relevant items.
     instances: Ints
 
 
@@ -598,7 +599,7 @@ def waves_of(values: Floats, frequencies: Floats) -> Complex:
     """Return exp(i value frequency) for evenly spaced frequencies: (values, frequencies).
 
     Frequencies are divided into blocks of _STEPS. An entry is the product of a factor for the first
-    frequency of the block and a factor for the distance of the frequency from it.
+    frequency of the block and a factor for the distance from this first frequency.
     """
     within = frequencies[:_STEPS] - frequencies[0]
     starts = np.exp(1j * np.multiply.outer(values, frequencies[::_STEPS]))

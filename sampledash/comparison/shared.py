@@ -68,9 +68,9 @@ def probability_if_shared(
 ) -> pd.DataFrame:
     """Return bounds on the chance of the true order if both systems rank the same negatives.
 
-    The parameters are those of :func:`~sampledash.probability_of_order`, and ``overlaps`` of pairs
-    of systems, made by :func:`~sampledash.overlaps`. For a pair that is not in ``overlaps``, the
-    overlap that its rank sets hold is used, if any.
+    The parameters are those of :func:`~sampledash.probability_of_order`, and ``overlaps``: objects
+    made by :func:`~sampledash.overlaps`, at most one for each pair of systems. For a pair that is
+    not in ``overlaps``, the overlap that its rank sets hold is used, if any.
 
     Returns
     -------
@@ -102,12 +102,12 @@ def probability_if_shared(
     orders in the systems. Below 30 instances, the bounds of Makarov and Cantelli are used, which
     hold for any dependence; they are widened by 0.02 if runs have to be simulated.
 
-    If the overlap of a pair is given, ``low`` equals ``high`` if its instances have one relevant
-    item (up to 1,000 different values, or below 30 instances), or if items only hit or miss.
-    Otherwise the variance of the difference is exact, and the bounds allow for its unknown
-    skewness and for ties; below 30 instances, the bounds without an overlap are used. In 200 random
-    pairs of score matrices, no share of 20,000 runs was more than 4 standard errors outside the
-    bounds.
+    If the overlap of a pair is given, ``low`` equals ``high`` in two cases: items only hit or miss;
+    or each instance has one relevant item, and either there are fewer than 30 instances, or the
+    difference on an instance has at most 1,000 values. Otherwise the variance of the difference is
+    exact, and the bounds allow for its unknown skewness and for ties; below 30 instances, the
+    bounds without an overlap are used. In 200 random pairs of score matrices, no chance that was
+    simulated by 20,000 runs lay more than 4 standard errors outside the bounds.
 
     References
     ----------

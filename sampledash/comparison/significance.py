@@ -97,7 +97,7 @@ def significance(
     systems, and the interval resamples the instances of each system separately. From 5,000
     instances and 65 distinct values on, the permutation distribution is taken as normal.
 
-    If all resamples have the same difference, the interval is that of
+    If all resamples have the same difference, the interval is computed as in
     :func:`~sampledash.mean_of_sample`.
 
     A small p means that other users of the same kind would probably show this order too. It does
@@ -262,7 +262,7 @@ class Group:
 
 
 def flip_test(group: Group, first: int, second: int) -> float | None:
-    """Return the two-sided p-value of the paired randomisation test if it is exact, else None."""
+    """Return the exact two-sided p-value of the paired randomisation test; None if it is slow."""
     magnitudes = np.abs((group.values[first] - group.values[second]) * group.weights)
     signs = np.sign(group.values[first] - group.values[second])
     differs = magnitudes > TIED

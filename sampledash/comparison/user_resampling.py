@@ -24,7 +24,7 @@ from sampledash.types import Complex, Floats, Ints
 # many standard deviations of the difference of the two means.
 _ROUGH = 0.03
 # Largest number of rows of a rank set for which the distributions of all instances are computed:
-# those of more rows may not fit in memory.
+# the distributions of more rows may not fit in memory.
 _INSTANCES = 2_000
 
 
@@ -211,9 +211,10 @@ def probability_if_redrawn(
     * From 30 instances on, the characteristic function is inverted if one instance can change the
       difference by more than 0.03 of its standard deviation, so that ties and skewness matter. The
       inversion needs whole numbers of equally weighted instances, in at most 2,000 rows. It also
-      needs one relevant item per instance, a metric that uses only the best item, or items that
-      only hit or miss. The error is usually below 0.001. If the sampled metric of an instance has a
-      rare value much larger than all others, its occurrences are counted separately.
+      needs one of three conditions: instances have one relevant item, the metric uses only the best
+      item, or items only hit or miss. The error is usually below 0.001. If an instance's sampled
+      metric has a rare value much larger than its other values, the occurrences of this rare value
+      are counted separately.
     * For other metrics of several relevant items (NDCG, AP), seeded runs are simulated as above, up
       to 200 relevant items in total; up to 2,000 if one of them can change the difference by more
       than 0.4 of its standard deviation.
@@ -283,8 +284,8 @@ def _by_lumps(
     """Return P(difference of means > 0) by :func:`~sampledash.comparison.chance.by_lumps`.
 
     The sampled metric of an instance may have a rare value that is much larger than its other
-    values. The called function counts the instances with this value, and treats all others by a
-    Fourier series. Return None if there is no such value.
+    values. The called function counts the instances with this value, and treats the other values
+    by a Fourier series. Return None if there is no such value.
     """
     both = first, second
     terms = [(x / one.size, p) for one in both for x, p in one.run.instance_terms(one.order)]

@@ -35,7 +35,7 @@ State = Literal["right", "wrong", "undecided", "tied"]
 # at most 1 - CONFIDENT.
 CONFIDENT = 0.95
 # If negatives are drawn by popularity without replacement or by strata, evaluating an m takes long.
-# Only _FEW values of m are then evaluated, up to _FAR or the m of the comparison, if it is larger.
+# Only _FEW values of m are then evaluated, up to the larger of _FAR and the m of the comparison.
 _FEW, _FAR = 8, 200
 
 
@@ -69,8 +69,8 @@ def verdict_at_m(
 ) -> dict[str, list[Any]]:
     """Return the columns of :func:`verdict` at one m, given the orders at all evaluated m.
 
-    ``exact`` holds the exact means, if they have been computed before. ``right_from``, the m from
-    which on a pair is right, is None if the pair is not right at the largest m.
+    ``exact`` holds the exact means, if they have been computed before. The column ``right_from``
+    holds the m from which on a pair is right, or None if it is not right at the largest m.
     """
     sampled = over_m.at(m)
     if sampled is None:
@@ -331,9 +331,10 @@ def verdict(
     m_max
         Largest m that is evaluated for ``right_from``. If None, it is the default of :func:`flips`.
     m_values
-        Values of m at which corrections are evaluated, with bisection wherever the order of a pair
-        changes in between; ``right_from`` then refers to these m only. For a quick look,
-        :func:`quick_ladder` returns a few values. If None, the values are those of :func:`flips`.
+        Values of m at which corrections, and schemes that take long at each m, are evaluated, with
+        bisection wherever the order of a pair changes in between; ``right_from`` then refers to
+        the evaluated m only. For a quick look, :func:`quick_ladder` returns a few values. If None,
+        the values are those of :func:`flips`.
     progress
         Called with the share of the work that is done.
     **options
