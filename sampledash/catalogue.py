@@ -34,12 +34,13 @@ _FIRST = 64  # the weights of this many most popular items are added one by one
 # Each of the _SINGLE most popular items keeps its own sampling weight. The other items are divided
 # into about _NODES classes of similar popularity, whose items get the mean weight of the class.
 _SINGLE, _NODES = 32, 64
-# If at most this many probabilities are needed, their error is below 1e-12; otherwise it is below
-# 1e-4, which is faster.
+# If at most this many probabilities are needed, their error is below 1e-12. For more, a faster
+# computation is used, whose error is below 1e-4.
 _SMALL = 16
 _REPEATED: Scheme = "with-replacement"
 _ROWS = 32  # about this many ranks are computed together
-# Sums over the number of drawn less popular items leave out numbers with smaller probability.
+# Let d be the number of drawn items that are not among the most popular items. Sums over d end at
+# the last d whose probability exceeds this.
 _NOTHING = 1e-14
 
 

@@ -45,7 +45,7 @@ class Remedy(NamedTuple):
 class Refusal(ValueError):
     """An error whose message contains remedies.
 
-    ``str`` words the remedies for users of Python; the command line and pages use other words.
+    ``str(error)`` gives the remedies as Python code; the command line and pages use other words.
     ``facts`` become attributes of the error.
     """
 

@@ -309,7 +309,7 @@ class RankSet(ByDigest):
     def completed(self, best: bool) -> RankSet:
         """Return a copy in which unknown ranks have their best or, if not ``best``, worst values.
 
-        The copy has no ``mass_above``, because this share depends on the true ranks.
+        The copy has no ``mass_above`` and no ``overlaps``, which depend on the true ranks.
         """
         ranks = np.array(self.ranks)
         if not best:
@@ -366,9 +366,10 @@ class RankSet(ByDigest):
         raise ValueError(f"{hidden}, and {what}: {advice}, or rank more items")
 
     def counted(self, ties: Ties = "expected") -> RankCounts:
-        """Return :class:`RankCounts` in which relevant items with equal numbers share one entry.
+        """Return :class:`RankCounts` in which equal relevant items share one entry.
 
-        The numbers are, for example, those of the negatives above, tied and in all.
+        Two items are equal if all arrays except ``count`` agree: the number of negatives above the
+        item, the number tied with it, the number of all negatives, and so on.
 
         ``"expected"`` keeps items tied, ``"optimistic"`` ranks the relevant item before the
         irrelevant items tied with it, ``"pessimistic"`` after them.

@@ -25,21 +25,21 @@ LEVEL = 1e-3
 READINGS = ("m was set beforehand", "what was drawn decided m")
 #: How tied scores are read; see :meth:`SampledRankSet.with_ties`.
 TieRule = Literal["expected", "optimistic", "pessimistic", "mean-rank"]
-#: If the p-value of :func:`chance_if_set` is below this, confidence intervals are made so wide that
-#: they hold for both explanations in READINGS.
+#: If the p-value of :func:`chance_if_set` is below this, confidence intervals that assume no shape
+#: of the rank distribution are made so wide that they hold for both explanations in READINGS.
 DOUBTFUL = 0.05
 #: The test of whether m correlates with the rank compares only instances of similar n. A group of
 #: similar n (stratum) has about this many instances.
 _STRATUM = 50.0
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
 _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
-#: Largest n / smallest n in a stratum, and largest m / smallest m. A stratum may exceed this ratio
-#: only to reach _ENOUGH instances.
+#: Limit for the ratio of the largest to the smallest n in a stratum, and for the same ratio of m.
+#: A stratum may exceed the limit only to reach _ENOUGH instances.
 _NEAR = 1.5
-#: In no stratum is largest n / smallest n above this. The ratio of two m is not limited, because a
-#: larger m can be reduced by dropping negatives.
+#: No stratum exceeds this ratio of the largest to the smallest n. There is no such strict limit for
+#: m, because a larger m can be reduced by dropping negatives.
 _FAR = 4.0
-_FAINT = 1e-9  # a smaller total weight of the instances with a sampled rank is a rounding error
+_FAINT = 1e-9  # a total weight of instances that is below this is only a rounding error
 #: Largest number of possible sampled ranks: the sum of m + 1 over all different m of a rank set.
 MOST_PLACES = 10_000_000
 
@@ -111,8 +111,8 @@ class SampledRankSet(ByDigest):
         Rank of the relevant item among itself and its m sampled negatives: integers in 1..m+1;
         with ties, the best rank of the tied items.
     n
-        Number of candidates: the items that negatives were drawn from, plus the relevant item; at
-        most 10^12: one number, or one per entry.
+        Number of candidates: the items that negatives were drawn from, plus the relevant item. Give
+        one number, or one number per entry, of at most 10^12.
     m
         Number of sampled negatives: one number, or one number per entry. The sum of m + 1 over the
         different values is at most 10^7.
@@ -297,7 +297,8 @@ class SampledRankSet(ByDigest):
         """How many instances, at worst, carry as much information as one independent instance.
 
         Entries with the same label may be alike. If they are copies of each other, the sample is
-        worth (sum of weights)² / (sum of squared weights of the labels) independent instances.
+        worth (sum of weights)² / (sum of squared weights) independent instances, where the weight
+        of a label is the sum of the ``counts`` of its entries.
         """
         if self.instances is None:
             return 1.0
@@ -352,8 +353,9 @@ class SampledRankSet(ByDigest):
         """How often each sampled rank occurred in each stratum, a group of instances of similar n.
 
         Estimates give each stratum its own distribution of true ranks. If m was set beforehand and
-        may correlate with the rank, the instances of a stratum have similar m, too. They are
-        reduced to the smallest m of the stratum: excess negatives are dropped at random.
+        may correlate with the rank, the instances of a stratum have similar m, too. Negatives in
+        excess of the smallest m of the stratum are dropped; the result is the average over all ways
+        to drop them.
         """
         used = np.flatnonzero(self.counts > 0)
         level = LEVEL if self.adaptive is None else DOUBTFUL
@@ -438,10 +440,10 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     The test is that of Cochran, Mantel & Haenszel. Its two scores are the share of the remaining
     negatives that is above the item, and whether this share is 0. Their correlations with the
     midrank of m among instances of similar n are compared with those for all permutations of m. The
-    scores are averaged over all ways to drop negatives, so that the result is reproducible. The
-    variance is that for a single random way to drop them, which is larger, so that the error rate
-    is not above the stated level. If n determines m (all candidates, or a share of them), the
-    p-value is 1.
+    scores are averaged over all ways to drop negatives, so that the result is reproducible. But the
+    variance is that of scores for one random way, which is larger than that of the averages.
+    Therefore, the error rate is not above the stated level. If n determines m (all candidates, or a
+    share of them), the p-value is 1.
 
     If nearly all instances have the same m, the test statistic is not normal. Its tail is therefore
     bounded by Bernstein's inequality with the largest contribution of an instance; if all
@@ -493,7 +495,7 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     direction = vectors @ (vectors.T @ total / values[matters])
     # Bernstein's inequality needs the largest contribution of an instance to the test statistic:
     # the largest midrank of m times the most extreme score, both minus their means. The scores are
-    # the share of the remaining negatives above the relevant item, and whether there are none. They
+    # the share of the remaining negatives above the relevant item, and whether it is 0. The scores
     # are most extreme if none, one, or as many as possible of these negatives are above the item.
     scores = [np.minimum(s, fewest) / fewest, 1 / fewest]
     ends = np.stack([*(direction[0] * x for x in scores), np.full(len(s), direction[1])])
@@ -535,7 +537,7 @@ def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
 
 
 def as_sample(ranks: RankSet, n: int) -> SampledRankSet:
-    """Take the candidates that a system ranked as a uniform sample of a larger corpus.
+    """Treat the candidates of a test as a uniform sample of a larger corpus.
 
     The test ranked only some items of the corpus, for example 1,000 of 5,000 images. Estimates from
     the result say what a metric would be if every item were ranked.

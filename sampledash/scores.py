@@ -22,7 +22,7 @@ def from_scores(
     system: str = "scores",
     scheme: Scheme = DEFAULT_SCHEME,
 ) -> SampledRankSet:
-    """Return sampled ranks from scores, as evaluators of link prediction and retrieval hold them.
+    """Return sampled ranks, computed from arrays of scores such as those of link prediction.
 
     Parameters
     ----------

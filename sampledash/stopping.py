@@ -24,9 +24,10 @@ is 0 in every order of the ties; if it is not decided, all candidates are scored
 known. The metric is exact in any order of scoring. If candidates are scored in the order of a cheap
 proxy's scores, k candidates above the relevant item are found earlier.
 
-A metric without a cutoff is never decided, but its value is known up to a tolerance as soon as it
-cannot exceed the tolerance. If A candidates are above the best relevant item, AP, RR and NDCG are
-largest if all relevant items directly follow these A candidates (:func:`deciding_cutoff`).
+A metric without a cutoff is known exactly only if all candidates are scored. But it counts as
+decided, up to a tolerance, as soon as it cannot exceed the tolerance. If A candidates are above the
+best relevant item, AP, RR and NDCG are largest if all relevant items directly follow these A
+candidates (:func:`deciding_cutoff`).
 
 References
 ----------
@@ -67,7 +68,7 @@ def deciding_cutoff(
     Parameters
     ----------
     metric
-        A metric or its text: one with a cutoff, or, with a tolerance, AP, RR or NDCG.
+        A metric or its text. AP, RR and NDCG without a cutoff need a tolerance above 0.
     n
         Number of candidates, relevant items included.
     relevant
@@ -136,7 +137,7 @@ def stopping_cost(
     Parameters
     ----------
     metric
-        A metric with a cutoff, or its text. With a tolerance, also AP, RR or NDCG without one.
+        A metric or its text, as in :func:`deciding_cutoff`.
     rank
         Rank of the best relevant item, or its best possible rank if it is tied: any shape.
     n

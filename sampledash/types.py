@@ -20,13 +20,16 @@ A = TypeVar("A", bound=NDArray[Any])
 
 
 def frozen(array: A) -> A:
-    """Make an array read-only and return it, because several callers share a cached array."""
+    """Make an array read-only and return it, so that no caller can change a shared array."""
     array.setflags(write=False)
     return array
 
 
 def blocks(count: int, room: int, width: int) -> Iterator[slice]:
-    """Yield slices of ``count`` rows of ``width`` entries; a slice has at most ``room`` entries."""
+    """Yield slices that divide ``count`` rows of ``width`` entries each.
+
+    A slice has at most ``room`` entries, or is a single row.
+    """
     step = max(1, room // width)
     return (slice(start, start + step) for start in range(0, count, step))
 

@@ -1,4 +1,4 @@
-"""Readers of files and pasted text; errors name file, row and column.
+"""Read files and pasted text into sets of ranks, or into the tables that a paper prints.
 
-They return rank sets, or the tables that a paper prints.
+Errors name file, row and column.
 """

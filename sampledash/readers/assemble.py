@@ -1,6 +1,6 @@
 """Turn parsed tables into rank sets, one for each system.
 
-The module chooses and names the systems, finds n, the number of candidates of each instance, and
+The module chooses and names the systems, finds n (the number of candidates of each instance), and
 checks that the systems have the same instances.
 
 The module also summarizes the data that were read, so that users can check them.
@@ -153,12 +153,12 @@ class Opened:
 
     @property
     def tables(self) -> list[Ranks]:
-        """The parsed files that hold ranks; those that hold scores are in :attr:`runs`."""
+        """The parsed tables of ranks of relevant items; whole ranked lists are in :attr:`runs`."""
         return [part for part in self.parts if "depth" not in part.frame]
 
     @property
     def runs(self) -> list[Ranks]:
-        """The parsed TREC runs and lists of recommendations, whose scores give the ranks."""
+        """The parsed TREC runs and lists of recommendations, which also rank irrelevant items."""
         return [part for part in self.parts if "depth" in part.frame]
 
     @property
@@ -349,7 +349,8 @@ def _aligned(
 ) -> dict[str, pd.DataFrame]:
     """Check that all systems have the same instances, and return the rows of each system.
 
-    With ``shared_only``, drop instances that some system does not have, in place of an error.
+    If systems differ in the number of relevant items of an instance, raise an error or, with
+    ``shared_only``, drop the instance.
     """
     first_frame = next(iter(frames.values()))
     if "instance" not in first_frame or counted:

@@ -347,10 +347,10 @@ def _overlaps(text: object) -> dict[str, list[list[int]]] | None:
 
 
 def overlaps_text(overlaps: Mapping[str, Ints]) -> str:
-    """Return as JSON how many items two systems both rank above a relevant item.
+    """Return as JSON how many items a system and another system both rank above a relevant item.
 
-    One of the two is the system that is written; the keys name the other systems. Four numbers in
-    place of one also count the items that are tied with the relevant item.
+    The keys name the other systems. Four numbers in place of one also count the items that are tied
+    with the relevant item.
 
     Examples
     --------
@@ -362,7 +362,9 @@ def overlaps_text(overlaps: Mapping[str, Ints]) -> str:
 
 
 def classes_text(classes: Floats) -> str:
-    """Return an array of shape (4, classes) as JSON; one number stands for a row of equal numbers.
+    """Return an array of shape (4, classes) as JSON.
+
+    One number stands for a row of equal numbers, except in the last row.
 
     A class is a group of negatives with equal sampling weights, or a group from which a fixed
     number is drawn (a stratum). The four rows of the array are, for each class: the negatives above

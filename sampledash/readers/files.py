@@ -369,8 +369,8 @@ class Example(NamedTuple):
     file: str
 
 
-#: The bundled examples; ``sampledash/data/README.md`` gives their sources and what to cite.
 _WRITTEN = json.loads((bundled() / "examples.json").read_text(encoding="utf-8"))
+#: The bundled examples; ``sampledash/data/README.md`` gives their sources and what to cite.
 EXAMPLES = {name: Example(**row) for name, row in _WRITTEN.items()}
 
 

@@ -353,7 +353,8 @@ def _blank(cells: pd.Series[Any]) -> NDArray[np.bool_]:
 def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
     """Treat repetitions (folds, seeds) as further instances ("averaged") or as systems ("apart").
 
-    If averaged instances have no labels, they are numbered within each system and repetition.
+    If averaged instances have neither labels nor counts, they are numbered within each system and
+    repetition.
     """
     checks.choice("runs", runs, ("averaged", "apart"))
     frame = ranks.frame

@@ -58,7 +58,7 @@ def parse_rank_text(
     Raises
     ------
     ReadError
-        A ``ValueError`` that names the system and the value; :func:`read_rank_sets` has its
+        A ``ValueError`` that names the system and the value; :func:`read_rank_sets` lists the
         subclasses.
 
     Examples
@@ -218,4 +218,4 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
         prior_weights(weights, n)
     except ValueError as error:
         raise ReadError(f"{name}: {error}") from None
-    return np.asarray(weights / weights.max())  # otherwise, a sum of huge weights might overflow
+    return np.asarray(weights / weights.max())  # unscaled, a sum of huge weights might overflow

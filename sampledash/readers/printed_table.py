@@ -42,7 +42,7 @@ _COMPARED = re.compile(
 _MISSING = re.compile(r"(?i)(?:\\?[-–—−]+|n\.?/?a\.?|nan)?")  # matches a cell without a value
 # A standard deviation after a value.
 _BEHIND = re.compile(r"(?<=[\d%])\s*(?:\([\d.,±%]+\)|(?:±|\+/-|\\pm)\s*[\d.,]+)")
-# Footnote marks, emphasis, standard deviations and parentheses around a name or a value.
+# Footnote marks and emphasis in a name or a value; standard deviation or parentheses behind it.
 _MARKS = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^↑↓]+|(?<![^\W_])_+|_+(?![^\W_])|\((?:[^)]*)\)\s*$")
 _DECIMAL = re.compile(r"[\W_]*\d*[.,]\d")  # the beginning of a number with a decimal point
 _NUMBER = re.compile(r"[+-]?[0-9]*(?:[.,][0-9]+)?\s*%?")
@@ -105,7 +105,7 @@ def read_tables(text: str) -> list[PrintedTable]:
         raise ReadError(f"line 1 to {starts[0]} of the text: write a title, # and a name, above it")
     tables = []
     for start, end in pairwise([*starts, len(lines)]):
-        # Replace the other tables by empty lines, so that errors name the right line numbers.
+        # Put empty lines in place of the text above, so that errors name the right line numbers.
         table = read_printed("\n" * (start + 1) + "\n".join(lines[start + 1 : end]))
         tables.append(replace(table, n=table.n or n, m=table.m or m, title=titles[start]))
     return tables
@@ -272,7 +272,7 @@ def heading(printed: str) -> Heading:
 
 @dataclass(frozen=True)
 class Parting:
-    """How a printed table is divided: ``names`` of its columns, and ``mark``, which parts cells.
+    """How a printed table is divided: ``names`` of its columns, and ``mark`` between its cells.
 
     The first column holds the systems. An empty ``mark`` stands for spaces. ``place`` is the number
     of the line with the column names.

@@ -24,10 +24,10 @@ Table = Any  # an Ibis table; its type is not imported, because Ibis is an optio
 def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
     """Break ties: return the position of a relevant item among ``block`` items of equal score.
 
-    Positions count from 0. Of these items, ``relevant`` are relevant; this item is number ``index``
-    of them, from 0. Relevant items are spread evenly over the positions, and the hash ``digest``
-    decides the position of the first one. Every position is equally likely, so that means of
-    metrics are unbiased.
+    Positions count from 0. The block has ``relevant`` relevant items, and ``index`` is the number
+    of this item among them, from 0. Relevant items are spread evenly over the positions, and the
+    hash ``digest`` decides the position of the first one. Every position is equally likely, so that
+    means of metrics are unbiased.
     """
     return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
@@ -51,7 +51,7 @@ def pairs_of(table: Table, name: str) -> Table:
 def score_table(table: Table, name: str, *, marked: bool) -> Table:
     """Return a table of scores with the column names system, instance, item, score, relevant.
 
-    The column ``relevant`` is left out unless ``marked``.
+    The column ``relevant`` is left out unless ``marked``. A column ``stratum`` is kept.
     """
     wanted = ("instance", "item", "score", *(["relevant"] if marked else []))
     roles = roles_of(table.columns, wanted, name)
@@ -176,9 +176,9 @@ def class_sums(candidates: Table, groups: Any, key: str) -> Table:
 def overlaps(candidates: Table) -> Table:
     """Count the negatives that two systems both rank above, or level with, the relevant item.
 
-    ``size`` is their number, for the two systems ``system`` and ``other`` and an ``instance``. The
-    columns ``tied`` and ``tied_there`` say whether the negatives are tied with the relevant item in
-    the ranking of ``system`` and in that of ``other``.
+    A row gives the number of such negatives, ``size``, for the systems ``system`` and ``other`` and
+    an ``instance``. The columns ``tied`` and ``tied_there`` say whether these negatives are tied
+    with the relevant item in the ranking of ``system`` and in that of ``other``.
     """
     both = wanted_items(candidates).rename(own="item").join(candidates[*KEYS, "score"], KEYS[:2])
     score, tied = both["score"], both["score"] == both["wanted"]

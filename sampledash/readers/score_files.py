@@ -16,15 +16,17 @@ from sampledash.scores import above_and_tied
 #: Names of the arrays or columns with the scores of relevant items and of negatives. OGB and TGB
 #: use the second pair.
 NAMES = (("pos", "neg"), ("y_pred_pos", "y_pred_neg"), ("pos_scores", "neg_scores"))
-_REST = ("system", "n", "n_candidates")  # further arrays that are read, of one or P values
+# Further arrays that are read, of one value or one value per relevant item.
+_REST = ("system", "n", "n_candidates")
 MOST_BYTES = 256 * 2**20  # largest unpacked size of a file
 _BLOCK = 2**24  # bytes of JSON that are parsed at a time, which is also the longest possible line
 
 
 def named(names: Container[str]) -> tuple[str, str] | None:
-    """Return the names of the columns of relevant items' and negatives' scores; None if unknown.
+    """Return two names of columns: the scores of relevant items, and the scores of negatives.
 
-    They are the first pair in :data:`NAMES` whose two names are both in ``names``.
+    They are the first pair in :data:`NAMES` whose two names are both in ``names``. Return None if
+    there is no such pair.
     """
     return next((pair for pair in NAMES if pair[0] in names and pair[1] in names), None)
 

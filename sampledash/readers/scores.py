@@ -54,9 +54,9 @@ def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> No
 def left_out(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return sentences on instances and items that are left out; refuse a system without any rank.
 
-    A row counts for one system: all instances (``size``); instances in which no relevant item has a
-    score (``bare``); instances in which every candidate is relevant (``full``); all relevant items
-    (``asked``); and relevant items with a score (``items``).
+    A row holds the name of one ``system`` and five counts: all instances (``size``); instances in
+    which no relevant item has a score (``bare``); instances in which every candidate is relevant
+    (``full``); all relevant items (``asked``); and relevant items with a score (``items``).
     """
     if not rows:
         raise ReadError(f"{name} holds no candidates: write a row for each, with its score")

@@ -142,7 +142,8 @@ def arrow_frame(
 ) -> pd.DataFrame | None:
     """Parse text with pyarrow, which is several times as fast as pandas.
 
-    Return None if a cell is blank or unusual: the caller must then use :func:`careful_frame`.
+    Return None if a cell is blank or unusual: the caller must then parse the text in another way,
+    for example with :func:`careful_frame`.
 
     ``holds`` gives the content of each column, or None for a column to skip. The first ``skip``
     lines, up to the header, are not parsed. Without ``quoted``, quotation marks are ordinary

@@ -97,7 +97,8 @@ def trec_kind(data: bytes, name: str) -> TrecKind | None:
     lines = list(itertools.islice(full, _LOOKED_AT))
     for kind, pattern in _LINE.items():
         matches = sum(pattern.fullmatch(line) is not None for line in lines)
-        # The lines of another table may look like TREC lines. But it has a header without numbers.
+        # Lines of another table may look like TREC lines, but its first line is a header, which has
+        # no numbers.
         if 2 * matches > len(lines) and any(map(is_numeral, lines[0].split())):
             limits.LINES.check(limits.lines_of(data), name)
             return kind
@@ -334,7 +335,7 @@ def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> pd.DataFram
 
 # ------------------------------------------- lists of recommendations, as frameworks save them
 
-# What columns hold that occur only in tables of ranks, not in lists of recommendations.
+# Roles of columns that occur only in tables of ranks, not in lists of recommendations.
 _OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}
 
 #: What a file holds: test items, lists of recommendations, or "list or ranks" if its header fits

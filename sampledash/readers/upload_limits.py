@@ -126,7 +126,7 @@ WEIGHTS = Limit(10_000_000, "characters", "round the weights")
 WEIGHT_NUMBERS = Limit(200_000, "numbers", "give a weight for each rank up to 100,000")
 ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables with no columns but system, rank, n, count
 # For tables of ranks with other columns than system, rank, n and count, such as instance labels.
-# They need more memory per row. If labels are no whole numbers, the limit is TEXTS.
+# Such tables need more memory per row. If labels are no whole numbers, the limit is TEXTS.
 LABELLED = Limit(3_000_000, "rows", "leave it out, or split by instances")
 # For text files with blank cells or unusual numbers. Only pandas can parse these, and it is slower
 # than pyarrow.

@@ -341,9 +341,9 @@ def _refuse_ranks(ranks: Table, name: str) -> None:
 
 
 def _refuse_merged(table: Table, name: str) -> None:
-    """Refuse a column of text that may name systems if there is no system column.
+    """If there is no system column, refuse a column of text that may name systems.
 
-    Otherwise, all systems would be read as one system.
+    Without this check, all systems would be read as one system.
     """
     roles = {header: role_of(header) for header in table.columns}
     for header, kind in table.schema().items() if "system" not in roles.values() else ():

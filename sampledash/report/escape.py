@@ -59,7 +59,7 @@ def markdown(text: str) -> str:
     >>> print(markdown("<b>A|B</b>, Recall@10"))
     &lt;b>A\|B&lt;/b>, Recall@10
     """
-    # In a table cell, > needs no escape: without it, "better > worse" is readable in the source.
+    # In a table cell, > needs no escape. Unescaped, "better > worse" is readable in the source.
     return _MARKDOWN.sub(r"\\\g<0>", html.escape(one_line(text), quote=False).replace("&gt;", ">"))
 
 

@@ -13,7 +13,8 @@ from sampledash.report.templates import Sentences
 from sampledash.sampled_rank_sets import READINGS
 
 say = Sentences(Path(__file__).with_suffix(".jinja"))
-# Whether the order of systems is decided, as the main sentence says -> icon and colour beside it.
+# Whether the order of systems is decided -> icon and colour beside the sentence that says so, which
+# the function ``sentence`` makes.
 VERDICTS = {
     "decided": (":material/check_circle:", "green"),
     "if falling": (":material/rule:", "orange"),
@@ -57,9 +58,9 @@ def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[
 def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
     """Return a key of :data:`VERDICTS`: is the order of all systems decided?
 
-    Each range holds the difference of two systems; it decides their order if it excludes 0. The
-    ranges ``free`` need no assumption; the ranges ``falling`` assume that no rank is more frequent
-    than a better rank.
+    Each range contains the difference between the metrics of two systems, and decides their order
+    if it excludes 0. The ranges ``free`` need no assumption; the ranges ``falling`` assume that no
+    rank is more frequent than a better rank.
     """
     if decided(free) == len(free):
         return "decided"
@@ -67,9 +68,10 @@ def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
 
 
 def wins(differences: Sequence[Range], systems: int) -> list[int]:
-    """Return for each system to how many other systems it is better.
+    """Return, for each system, the number of other systems with a worse metric.
 
-    ``differences`` are the ranges of all differences of two systems, which exclude 0.
+    ``differences`` holds, for each pair of systems, a range that contains the difference between
+    their metrics. The result is valid only if all ranges exclude 0.
     """
     pairs = zip(combinations(range(systems), 2), differences, strict=True)
     better = [first if low > 0 else second for (first, second), (low, _) in pairs]
@@ -88,9 +90,9 @@ def sentence(
     """Return the main sentence of a page of estimates, in at most 25 words.
 
     ``word`` is a key of :data:`VERDICTS`, and ``values`` are the estimates of the metric by the
-    estimator ``method``. If the order of the systems is decided, it is the order of ``won`` (see
-    :func:`wins`). ``range_of_first`` is the range of the first system's metric; it is used only if
-    there is a single system.
+    estimator ``method``. If the order of the systems is decided, the sentence gives the order by
+    ``won``, the result of :func:`wins`. ``range_of_first`` is the range of the first system's
+    metric; it is used only if there is a single system.
     """
     if len(systems) == 1:
         estimate = say.estimated(method, values[0])
@@ -100,7 +102,10 @@ def sentence(
 
 
 def alone(metric: str, system: str, ends: tuple[float, float], sampled: bool = False) -> str:
-    """Return a sentence on a system's range: at 95 % if computed from ``sampled`` ranks."""
+    """Return a sentence on the range ``ends`` of a system's metric.
+
+    If the range is computed from ``sampled`` ranks, the sentence says that it holds at 95 %.
+    """
     return say.alone(metric, system, *map(percent, ends), sampled)
 
 

@@ -45,7 +45,7 @@ def span(low: float, high: float) -> str:
 
 
 def short_count(value: float) -> str:
-    """Write a whole number for an axis, with M for round millions and B for round billions.
+    """Write a whole number for an axis, in M (millions) or B (billions) if two decimals suffice.
 
     Examples
     --------

@@ -130,8 +130,8 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "wrong_pairs": _few_pairs(wrong, "better", "worse") if one_metric else [],
         "comparisons": len(rows),
         "kind": "pairs" if one_metric else "comparisons",
-        # The probability that one run shows the true order of two systems. If there are at most
-        # _PAIRS pairs of systems, it is given for each, otherwise only for the least probable.
+        # The probability that one run shows the true order of two systems: for each pair if there
+        # are at most _PAIRS pairs, otherwise only the smallest probability.
         "runs": list(shown[["probability", "better", "worse", "metric"]].itertuples(index=False)),
         "low": f"{100 * (1 - CONFIDENT):g}",
         "high": f"{100 * CONFIDENT:g}",

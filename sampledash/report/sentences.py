@@ -1,4 +1,4 @@
-"""Write verdicts on systems: their order by sampling, their true order, and enough negatives."""
+"""Write verdicts on systems: their sampled order, true order, and how many negatives suffice."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -99,7 +99,7 @@ def if_shared(findings: Pairs, options: Options) -> tuple[dict[str, pd.DataFrame
     they cannot be computed, there is no table. The table "shared" has a column ``metric`` and the
     columns of :func:`probability_if_shared`. For each metric, a sentence is about the pair of
     systems with the lowest chance. Other sentences warn of overlaps with systems that have no ranks
-    here. With more than three systems, only the pair that is most likely in the wrong order is
+    here. With more than three systems, only the pair that :meth:`Pairs.worst_pair` returns is
     computed.
     """
     named = {other for ranks in findings.sets for other in ranks.overlaps}
@@ -138,9 +138,9 @@ def other_metrics(findings: Pairs, x: int) -> str:
 def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
     """Return warnings on the data and the settings.
 
-    They are about instances that have other numbers of candidates in another system, or fewer
-    negatives than are to be drawn, about strata from which other numbers of negatives are drawn,
-    and about metrics whose cutoff leaves no item out.
+    A warning is about an instance whose number of candidates differs between systems, instances
+    with fewer than m negatives, strata that do not fit m or the way of drawing, or a metric whose
+    cutoff leaves no item out.
     """
     first, *others = findings.sets
     notes, atoms = list[str](), first.counted()
@@ -158,7 +158,7 @@ def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
     if findings.protocol.design.distinct and short:
         notes.append(say.fewer_negatives(short, atoms.instances, findings.m))
     if atoms.strata is not None and (needs := findings.protocol.design.needs) != "classes":
-        drawn = atoms.strata[:, 2:].min(axis=1).sum(axis=1)  # no more than a stratum has
+        drawn = atoms.strata[:, 2:].min(axis=1).sum(axis=1)  # at most all its items from a stratum
         notes += filter(None, [say.strata(drawn.min(), drawn.max(), findings.m, bool(needs))])
     largest = max(int(ranks.n.max()) for ranks in findings.sets)
     relevant = max(ranks.max_relevant for ranks in findings.sets)

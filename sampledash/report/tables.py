@@ -25,8 +25,8 @@ from sampledash.report.numbers import listed, rounded
 from sampledash.sampling import Sampling
 
 # Name of a column of the package's own tables -> rules how to print it. A rule is a header, a kind
-# of content, and names of other columns. The last rule is used whose other columns are all in the
-# table. If the kind is "any", the values of the column decide how they are printed.
+# of content, and names of other columns. Of the rules whose other columns are all in the table, the
+# last one is used. If the kind is "any", the values of the column decide how they are printed.
 _COLUMNS: dict[str, list[tuple[str, str, set[str]]]] = {}
 _ROWS = pd.read_csv(Path(__file__).with_suffix(".csv"), keep_default_na=False).to_numpy().tolist()
 for _name, _content, _header, _others in _ROWS:
@@ -42,7 +42,8 @@ class Column(NamedTuple):
     """A column of a table in rounded text, which is not yet escaped for Markdown, LaTeX or HTML.
 
     ``header`` includes the unit; ``ours`` is true if sampledash, not a user, named the column. In
-    ``cells``, numbers have a plain minus sign, and a missing value is ``""``.
+    ``cells``, numbers have a plain minus sign, and a missing value is ``""`` or, in some columns,
+    words such as "not given".
     """
 
     name: str
@@ -144,9 +145,9 @@ def _field(text: str) -> str:
 def printed(table: pd.DataFrame) -> list[Column]:
     """Return the columns of a table as rounded text, such as shares in percent with two decimals.
 
-    If the package itself named a column, the name decides how it is printed. Other numbers are
-    printed as shares if no absolute value exceeds 1, otherwise as whole numbers or with two
-    decimals.
+    If the package itself named a column, the name decides how it is printed. Other columns of
+    integers are printed as whole numbers. Other columns of floats are printed as shares if no
+    absolute value exceeds 1, otherwise as whole numbers or with two decimals.
     """
     columns = columns_of(table)
     names, made = {name for name, _ in columns}, []
