@@ -37,8 +37,8 @@ class RankSet(ByDigest):
         Label of the user or query of each row. Rows with the same label hold the relevant items of
         one instance. Without labels, every row is an instance of its own.
     ties
-        Number of irrelevant items tied with the relevant item. Their order is random, and ``ranks``
-        holds the best possible rank.
+        Number of irrelevant items tied with the relevant item. Tied items are in random order, and
+        ``ranks`` holds the best possible rank.
     mass_above
         Share of the irrelevant items' sampling weight that is above the relevant item, in 0..1: it
         is 0 if no irrelevant item is ranked above the relevant item, and 1 if all are. The

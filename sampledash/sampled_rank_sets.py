@@ -437,13 +437,13 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     as long as none ranks above the item, this number is smaller for large m. If m was set
     beforehand by something that correlates with the rank, it is smaller or larger for large m.
 
-    The test is that of Cochran, Mantel & Haenszel. Its two scores are the share of the remaining
-    negatives that is above the item, and whether this share is 0. Their correlations with the
-    midrank of m among instances of similar n are compared with those for all permutations of m. The
-    scores are averaged over all ways to drop negatives, so that the result is reproducible. But the
-    variance is that of scores for one random way, which is larger than that of the averages.
-    Therefore, the error rate is not above the stated level. If n determines m (all candidates, or a
-    share of them), the p-value is 1.
+    The test is that of Cochran, Mantel & Haenszel. An instance has two scores: the share of the
+    remaining negatives that is above the item, and whether this share is 0. The correlations of the
+    scores with the midrank of m among instances of similar n are compared with the correlations for
+    all permutations of m. The scores are averaged over all ways to drop negatives, so that the
+    result is reproducible. But the variance is that of scores for one random way, which is larger
+    than that of the averages. Therefore, the error rate is not above the stated level. If n
+    determines m (all candidates, or a share of them), the p-value is 1.
 
     If nearly all instances have the same m, the test statistic is not normal. Its tail is therefore
     bounded by Bernstein's inequality with the largest contribution of an instance; if all

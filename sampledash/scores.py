@@ -47,8 +47,9 @@ def from_scores(
 
     Returns
     -------
-    The rank of each instance, 1 + (negatives with a larger score), and its ties. If the relevant
-    item is among its own negatives, scores cannot show this: it then counts as a tie.
+    For each instance the sampled rank, 1 + (number of negatives with a larger score), and the
+    number of negatives tied with the relevant item. If the relevant item is among its own
+    negatives, scores cannot show this: it then counts as a tie.
 
     Raises
     ------

@@ -173,8 +173,8 @@ def _moments(
 ) -> tuple[Floats, Floats, Floats]:
     """Return mean, variance and minimum of the number of negatives that are scored.
 
-    They are over all orders of scoring, with an entry for each instance. ``above`` is the number of
-    negatives above the best relevant item of the instance.
+    Each is taken over all orders of scoring, with an entry for each instance. ``above`` is the
+    number of negatives above the best relevant item of the instance.
     """
     allowed = _tolerance(metric, tolerance)
     # Only the cutoff of the metric TOPK depends on the number of negatives.

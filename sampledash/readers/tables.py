@@ -60,8 +60,8 @@ def read_table(
 ) -> tuple[Layout, pd.DataFrame]:
     """Parse CSV, TSV, other separated text, Parquet or a numpy array.
 
-    Return the headers with what their columns hold, and a data frame of the cells. Its columns are
-    0, 1, 2 ...; columns whose header is unknown may be missing.
+    Return the headers with what their columns hold, and a data frame of the cells. The columns of
+    the data frame are 0, 1, 2 ...; columns whose header is unknown may be missing.
     """
     read = {"text": text_table, "columns": parquet_table, "array": _array_table}
     try:
