@@ -23,10 +23,10 @@ VIEWS: dict[str, int | None] = {"all ranks": None, "top 1,000": 1_000, "top 100"
 TABS = ("One draw", "Law", "Family")
 PICTURE = "explore_curves"
 FAMILY = (10, 100, 1_000)
-# Names and pictures of settings that the reader pinned, to compare them with the current settings.
+# Each pin (settings that the reader keeps for comparison): its name, and the picture of its result.
 Before = Sequence[tuple[str, theme.Picture]]
 MOST_DRAWS = 100_000
-_POPULARITY = "popularity"  # label of a sampling scheme; old links mean another scheme by it
+_POPULARITY = "popularity"  # label of a sampling scheme; in old links, of another scheme
 DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
 # Further settings that links to the Explore page can hold, besides ``DEFAULTS`` -> their defaults.
 MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 30, "draws_seed": 1}
@@ -82,7 +82,7 @@ def _answer() -> None:
             page.say(_sentence(result), dim=dim)
     page.tell(problem, bar.whole)
     controls()
-    focus = next(iter(state.current().chips), None)  # the metric of the main sentence, by default
+    focus = next(iter(state.current().chips), None)  # default metric of the page's main sentence
     with bar.row:
         draw_pins()
         page.copy_link({**DEFAULTS, "focus": focus, **MORE})
@@ -102,12 +102,12 @@ def _below(result: Result) -> None:
 
 
 def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[live.Follows]:
-    """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and true rank.
+    """Return pictures, sentence and numbers for the steps of each slider that pictures can follow.
 
-    m is the number of negatives, n that of candidates, and k the cutoff. ``before`` holds pictures
-    for settings that the reader pinned for comparison; ``pinned`` identifies these settings in a
-    cache key. While the reader drags the slider of n, the axis of the ranks still ends at the old
-    n.
+    With a scheme that draws by class, each step takes long, except for the slider of the true rank.
+    So only this slider is followed. ``before`` holds pictures for settings that the reader pinned
+    for comparison; ``pinned`` identifies these settings in a cache key. While the reader drags the
+    slider of n (candidates), the axis of the ranks still ends at the old n.
     """
     now, rank, distinct = state.current(), q.rank, q.sampling.design.distinct
     most = min(LIVE, now.n - 1) if distinct else LIVE
@@ -144,7 +144,7 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
 
 
 def _controls(bar: sliders.Bar) -> None:
-    """Draw the bar of sliders, with the choice of the metric that the main sentence is about."""
+    """Draw the bar of sliders, with the choice of a metric for the page's main sentence."""
     numbers = ("m", "n", "k", "rank") if sliders.uses_cutoff() else ("m", "n", "rank")
     sliders.bar(bar, *numbers, sets=choices.CATALOGUE, defaults=DEFAULTS)
     if len(chips := state.current().chips) > 1:

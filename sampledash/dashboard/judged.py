@@ -147,7 +147,7 @@ def chosen_metric(result: Result) -> int:
 
 
 def choose_metric(result: Result, label: str) -> int:
-    """Draw the choice of the metric that the main sentence is about; return the metric's index.
+    """Draw the choice of the metric that the page's verdict is about; return the metric's index.
 
     ``label`` names the choice for screen readers.
     """
@@ -161,7 +161,7 @@ def choose_metric(result: Result, label: str) -> int:
 def say(result: Result, x: int, *, dim: bool = False) -> None:
     """Write the verdict on the metric with index ``x``, a sentence on other metrics, and notes.
 
-    The verdict says whether sampling orders the systems rightly. ``dim`` greys an outdated one.
+    The verdict says whether sampling orders the systems rightly. ``dim`` greys an outdated verdict.
     """
     q = result.question
     word, icon, color = verdict(result, x)
@@ -180,7 +180,7 @@ def say(result: Result, x: int, *, dim: bool = False) -> None:
 
 
 def verdict(result: Result, x: int) -> tuple[str, str, str]:
-    """Return the worst verdict on a pair of systems, such as "wrong", its icon and its colour.
+    """Return the worst verdict on any pair of systems, such as "wrong", with its icon and colour.
 
     ``x`` is the index of the metric.
     """

@@ -364,7 +364,8 @@ def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source |
 def _found(trained: Source | None) -> tuple[Result, int] | None:
     """Draw whether sampling orders the trained recommenders rightly, and their exact metrics.
 
-    Return this verdict, if there are several recommenders, and the index of the metric shown.
+    Return this verdict and the index of the metric shown. Return None if there is no verdict, for
+    example because only one recommender is trained.
     """
     if trained is None or len(trained.sets) < 2:
         sliders.bar(sliders.place(), "k", sampled=False)  # hyperparameter sweeps use the cutoff k
@@ -465,7 +466,8 @@ def _designs(source: Source | None, answer: tuple[Result, int] | None, _: lab.Se
 def _sweeps(setup: lab.Setup) -> None:
     """Draw metrics of Steck's recommender AllRank-Regression against one hyperparameter.
 
-    The metrics are ATOP (area under the recall over the share of the list), Recall and RMSE.
+    The metrics are ATOP (area under the curve of the recall in the top share of the list, against
+    this share), Recall and RMSE.
     """
     unrated = setup.parts.test.rating is None
     options: dict[str, Any] = {"icon": ":material/model_training:", "key": "sweep_begin"}
@@ -501,9 +503,9 @@ def _sweeps(setup: lab.Setup) -> None:
 
 
 def _toy(setup: lab.Setup) -> None:
-    """Draw Table 1 of Steck (KDD 2010): a constant prediction of ratings is as good as an oracle.
+    """Draw Table 1 of Steck (KDD 2010): RMSE cannot tell a constant prediction from an oracle.
 
-    It has the same RMSE on the observed ratings.
+    Both predict the observed ratings without an error. ATOP tells them apart.
     """
     left, right = st.columns([5, 7], gap="large", vertical_alignment="center")
     left.markdown(words.TEXTS["toy"])

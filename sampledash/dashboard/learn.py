@@ -36,7 +36,7 @@ def check_link() -> None:
     offered: dict[str, tuple[Sequence[str], Any]] = {LESSON: (NUMBERS, NUMBERS[0])}
     for number, module in enumerate(lessons.course(), 1):
         offered[f"{LOOK}{number}"] = lessons.looks(number), lessons.looks(number)[0]
-        if (key := f"guess{number}") in st.query_params:  # otherwise, words() would take too long
+        if (key := f"guess{number}") in st.query_params:  # words() of all lessons takes too long
             offered[key] = [choice.text for choice in lessons.words(number).choices], []
         if offer := getattr(module, "OFFER", None):
             offered[EXAMPLE] = [*map(negatives, offer[1])], []
@@ -145,8 +145,9 @@ def _explain(column: DeltaGenerator, number: int, view: str, lesson: Lesson) -> 
 def _offer(view: str, ask: str, m_values: Sequence[int], answer: Answer) -> None:
     """Draw a request of the reader with a choice of m and, once m is chosen, the answer.
 
-    ``ask`` is its text, such as "Find me a counterexample for {look} with"; a row of buttons, one
-    for each m (number of negatives), completes it. ``view`` is the metric that replaces {look}.
+    m is the number of negatives. ``ask`` is the text of the request, such as "Find me a
+    counterexample for {look} with". A row of buttons, one for each m, completes this text. ``view``
+    is the metric that replaces {look}.
     """
     options = {**_CHOICE, "label_visibility": "visible", "format_func": negatives, "wrap": True}
     chosen = st.pills(ask.format(look=view), m_values, key=EXAMPLE, **options)

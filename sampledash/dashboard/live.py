@@ -34,7 +34,7 @@ _COMPONENT = scripts.component("live.js")
 _TELLING = scripts.short("telling.js")
 # Component that receives the frames of a slider.
 _FRAMES = scripts.short("frames.js")
-_PIXELS = 300  # assumed height of a picture in pixels, to which values in frames are rounded
+_PIXELS = 300  # assumed height of a picture in pixels: frames round values to less than a pixel
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,8 @@ def follow(shown: object = None, every: Sequence[Follows] = (), answers: Hashabl
 
     Call this function in the fragment of the sliders, the part of the page that reruns when a
     slider changes. A change and a request for frames may arrive in one message, and Streamlit then
-    reruns only one fragment. ``answers`` identifies the result. While ``answers`` is the same, the
-    details below are not dimmed.
+    reruns only one fragment: this one, for both. ``answers`` identifies the result. While
+    ``answers`` is the same, the details below are not dimmed.
     """
     number, before = st.session_state.get(_SHOWN, (0, None, None))[0::2]
     number += answers is None or answers != before
@@ -210,8 +210,8 @@ def _moving(fig: theme.Picture, lines: bool) -> dict[str, Any]:
 def thinned(x: Floats, y: Floats, error: float, log: bool) -> tuple[Floats, Floats]:
     """Return x and y of a line without points that lie almost on the line through other points.
 
-    The line through the remaining points differs from a removed point by less than ``error`` in y.
-    ``log`` says whether the x axis is logarithmic.
+    For a smooth line, each removed point differs in y by less than ``error`` from the line through
+    the remaining points. ``log`` says whether the x axis is logarithmic.
     """
     at = np.log(x) if log else x
     keep = np.arange(len(x))

@@ -35,7 +35,7 @@ T = TypeVar("T")
 Made = pd.DataFrame | Callable[[], pd.DataFrame]
 Numbers = Sequence[tuple[str, str, str]]
 
-MOST_ROWS = 9  # largest number of rows of a table on a page: three systems times three metrics
+MOST_ROWS = 9  # largest number of rows that table() shows: three systems times three metrics
 # Download formats of a table: label, function that writes the table, file extension, MIME type.
 FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
     ("CSV", tables.as_csv, "csv", "text/csv"),
@@ -99,7 +99,7 @@ class Problem(ValueError):
 
 
 def tell(problem: Problem | None, place: DeltaGenerator) -> None:
-    """Draw the message and the buttons of ``problem`` in the container ``place``; None: nothing."""
+    """Draw message and buttons of ``problem``, if it is not None, in the container ``place``."""
     if problem is not None:
         with place:
             problem.show()
@@ -138,7 +138,7 @@ def answer(
 def say(sentence: str, badge: str = "", *, dim: bool = False, about: str = "") -> None:
     """Write a badge and the main sentence of the page; ``dim`` greys an outdated sentence.
 
-    A line before an outdated sentence names the data that the sentence is ``about``, if given.
+    ``about`` names the data of the sentence. A line above an outdated sentence shows this name.
     """
     if dim and about:
         st.caption(f"In gray and dimmed: the last answer that could be shown, about {about}.")
@@ -214,7 +214,8 @@ def picture(
     If ``key`` is the same in every run, the figure changes without blinking. ``alt`` is the text
     for screen readers. ``on_pick`` is called with the custom data of a point that is clicked.
     ``drags`` is the key of the setting that the reader changes by dragging the vertical line.
-    ``shown`` has the settings that the figure shows, by default those of all pages.
+    A downloaded picture lists the settings ``shown`` in its caption and in the name of its file. By
+    default, ``shown`` holds the settings that all pages share.
     """
     shown = state.setting() if shown is None else shown
     sent = {"figure": fig.to_dict(), "key": key, "alt": alt, "name": _file(key, shown), "dim": dim}

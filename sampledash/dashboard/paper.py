@@ -63,10 +63,11 @@ def steck() -> pd.DataFrame:
 
 @once
 def missing() -> pd.DataFrame:
-    """Return Steck's metrics TOPK and ATOP if some relevant items are observed more often.
+    """Return Steck's metrics TOPK and ATOP if better-ranked relevant items are observed more often.
 
-    The best-ranked relevant item is observed ``times`` as often as the worst-ranked; ``times`` is a
-    column of the result. If it is 1, ratings are missing at random, as Steck's theorem assumes.
+    The best-ranked relevant item is observed ``times`` times as often as the worst-ranked;
+    ``times`` is a column of the result. If ``times`` is 1, ratings are missing at random, as
+    Steck's theorem assumes.
     """
     times = range(1, pictures.MOST_TIMES + 1)
     parts = [theorem(t, np.random.default_rng(2010)).assign(times=t) for t in times]
@@ -178,7 +179,10 @@ def _item(item: str, headline: DeltaGenerator) -> None:
 
 
 def _figure(item: str) -> None:
-    """Draw our version of a figure of Krichene & Rendle, with one legend for all its panels."""
+    """Draw our version of a figure of Krichene & Rendle, in several panels.
+
+    Figures 2 and 6 have one legend for all their panels.
+    """
     dark = page.is_dark()
     if item in ("Figure 2", "Figure 6"):
         sets = example(pictures.TOY if item == "Figure 2" else MOVIELENS)
@@ -203,7 +207,7 @@ def _panels(panels: Sequence[pictures.Panel]) -> None:
 
 
 def _missing() -> None:
-    """Draw Steck's metrics TOPK and ATOP if some relevant items are observed more often.
+    """Draw Steck's metrics TOPK and ATOP if better-ranked relevant items are observed more often.
 
     A slider sets how much more often. Steck's theorem assumes that all relevant items are observed
     with the same probability.

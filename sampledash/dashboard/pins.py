@@ -23,8 +23,8 @@ _MOST = len(theme.PINNED)
 class Pin(NamedTuple):
     """Settings that the reader pinned for comparison (question), and their result (answer)."""
 
-    # m (the number of negatives), and the settings whose values differ from the current ones, such
-    # as "m = 50, k = 5".
+    # Text such as "m = 50, k = 5": the number of negatives m, and each setting whose value in the
+    # pin differs from its value now.
     name: str
     question: Any
     answer: Any
@@ -42,8 +42,9 @@ def pins(
     A pin is settings that the reader keeps for comparison. ``check`` returns the settings in one
     value, the *question*, and ``compute`` computes the result of a question. ``about`` returns
     texts that describe a question, in addition to the settings that all pages share. ``now`` is the
-    current question, or None if the settings have never been valid; then there are no pins. A pin
-    is left out if its settings are the current ones, or if one of these functions fails for it.
+    current question. If the settings have never been valid, ``now`` is None, and no pins are
+    returned. A pin is left out if its settings are the current ones, or if ``check``, ``compute``
+    or ``about`` fails for its settings.
     """
     if now is None:
         return [], lambda: None

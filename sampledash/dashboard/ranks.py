@@ -303,8 +303,8 @@ def _systems(ident: str, opened: Opened, options: dict[str, Any]) -> None:
 def table_of(names: Mapping[str, int], systems: Mapping[str, str] | None) -> pd.DataFrame:
     """Return a table with a row per system: whether it is used, its name, its number of ranks.
 
-    ``names`` maps names of systems to numbers of ranks, ``systems`` those that are used to new
-    names; if None, all are used.
+    ``names`` maps the name of each system to its number of ranks. ``systems`` maps the name of each
+    used system to its new name. If ``systems`` is None, all systems are used with their old names.
     """
     used = [systems is None or name in systems for name in names]
     called = [(systems or {}).get(name, name) for name in names]

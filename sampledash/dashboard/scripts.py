@@ -17,7 +17,7 @@ _SERVED = declare_component("scripts", path=FOLDER)
 
 
 def load(name: str) -> str:
-    """Return a JavaScript expression, a promise that loads the file ``name`` in ``FOLDER``."""
+    """Return a JavaScript expression that loads the file ``name`` in ``FOLDER``: a promise."""
     # If the file has changed, its digest changes the address, so that the browser does not use an
     # old file from its cache.
     digest = sha256((FOLDER / name).read_bytes()).hexdigest()[:12]

@@ -1,4 +1,6 @@
-"""The bar of sliders: numbers such as m, n and k, and the choice how negatives are drawn.
+"""The bar of sliders for m, n, k and other numbers, and the choice how negatives are drawn.
+
+m is the number of negatives, n the number of candidates, and k the cutoff of a metric.
 
 Each number has one widget: a field, whose value is also in the address. The script ``sliders.js``
 draws a slider around the field. The slider shows the value of the field, and writes into the field.
@@ -79,8 +81,8 @@ def bar(
     locked = {key: text for key, text in (("n", n[1] if n else ""), ("m", m)) if text}
     if sampled:
         with place.row:
-            # If a link asks for a scheme that the rank sets do not allow, offer the scheme still:
-            # the page then says what the rank sets lack.
+            # A scheme that a link asks for is offered even if the rank sets do not allow it. The
+            # page then says what the rank sets lack.
             asked = {state.value("scheme"), st.query_params.get("scheme")}
             asked &= {choices.ODDS} if sets is choices.CATALOGUE else asked
             label, possible = "Negatives are drawn", {*choices.offered(sets or ())}
@@ -123,9 +125,9 @@ def _draw(
                 st.html("<i></i>")  # an empty element in place of the field
             else:
                 _field(key, defaults[key])
-    # Streamlit calls the script of a component only if its data have changed. After Back, they may
-    # be those that Python sent last, while the slider shows a later change of the reader. So the
-    # data of each run of the whole page hold another time.
+    # Streamlit calls the script of a component only if the component's data have changed. After
+    # Back, the data may be the same as before, although the slider shows a later change of the
+    # reader. So the data of each run of the whole page also hold the time of the run.
     run = 0 if state.in_fragment() else time.monotonic()
     every = []
     for key in keys:

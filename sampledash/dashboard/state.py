@@ -1,9 +1,9 @@
 """The settings of the reader: keys, defaults, links and reset.
 
-Pages need three things from this module: :func:`current` (the settings as a frozen value, to be
-called after the controls are drawn), :func:`permalink` and the keys of :data:`DEFAULTS`. Streamlit
-puts the value of a widget into the page's address only if the value is not the default. A link
-therefore also holds ``v``, the version of the defaults with which the link was made.
+A page calls :func:`current` for the settings that all pages share, after its controls are drawn,
+and :func:`permalink` for a link. Streamlit puts the value of a widget into the page's address only
+if the value is not the default. A link therefore also holds ``v``, the version of the defaults with
+which the link was made.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _SWITCHES = dict.fromkeys(("present", "turn", "why"), (("true", "false", "True",
 # :func:`value` returns these settings.
 _PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
-PIN = "pin"  # key of the settings in the address that the reader pinned for comparison: pins.py
+PIN = "pin"  # key, in the address, of settings that the reader pinned for comparison (pins.py)
 ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
 
 
@@ -76,7 +76,7 @@ ENDED = "Its session has ended: the server was restarted, or the page loaded ane
 class Settings:
     """The settings that all pages share, as the reader set them.
 
-    Only :meth:`sampling` checks whether the numbers are valid.
+    The numbers may be invalid: :meth:`sampling`, :meth:`drawn` and ``metrics`` check them.
     """
 
     n: int
@@ -209,8 +209,8 @@ def pinned(text: str, page_defaults: Mapping[str, Any]) -> Iterator[None]:
 def setting() -> dict[str, str]:
     """Return the settings that all pages share, as text, for captions and names of files.
 
-    These are n (candidates; left out if the data give n), m (negatives), k (cutoff), and all other
-    settings that are not the default.
+    These are n (candidates; left out if the data give n), m (negatives), k (cutoff), and each other
+    setting that is not the default, except the chosen metrics.
     """
     given = {"n"} if st.session_state.get(_LOCK) is not None else set()
     now = {key: value(key) for key in DEFAULTS if key not in {"metrics", *given}}
@@ -240,9 +240,9 @@ def keep_settings(page: str) -> None:
     """Keep the settings that two pages share when the reader goes from one page to the other.
 
     After the browser's Back or Forward, read all settings of the address, because Streamlit drops
-    settings that both pages share. Otherwise, the address lacks a setting if the reader left the
-    previous page before the browser had drawn the setting's widget. Take such settings from the
-    session. Call this function before the page is run; ``page`` is its name.
+    settings that both pages share. After any other change of page, the address lacks a setting if
+    the reader left the previous page before the browser had drawn the setting's widget. Take such
+    settings from the session. Call this function before the page named ``page`` is run.
     """
     before, st.session_state["_page"] = st.session_state.get("_page", page), page
     context: Any = get_script_run_ctx()

@@ -45,8 +45,8 @@ class Upload:
 def uploaded(files: list[Any] | None, key: str) -> Upload | None:
     """Return the files of an uploader, or None if there are none.
 
-    If the uploader is empty after a change of pages, the files stored under ``key`` are returned,
-    and a caption says so.
+    If the uploader is empty, for example after a change of pages, the files stored under ``key``
+    are returned, and a caption says so.
     """
     last: Upload | None = st.session_state.get(key)
     if files:

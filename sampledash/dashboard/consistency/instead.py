@@ -1,4 +1,4 @@
-"""The tab "What to do instead": errors of other ways to evaluate, with equally many scores."""
+"""The tab "What to do instead": errors of ways to evaluate that cost the same number of scores."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ DEFAULTS = {"budget": 100}
 def show(focus: Focus) -> None:
     """Draw the errors of several ways to evaluate, and a script to copy.
 
-    All ways compute equally many scores per instance: the budget, which a slider sets.
+    All ways compute equally many scores. A slider sets the budget: their mean number per instance.
     """
     place = st.container(key=SAID)
     budget = _budget(focus.result.m, designs.most_of(focus))

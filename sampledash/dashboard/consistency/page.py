@@ -36,7 +36,7 @@ _CHOICES = {"correction": USABLE, "also_k": [*map(str, CUTOFFS)], "weighting": j
 _CHOICES |= {"ties": TIES, "curve": pictures.VIEWS, "scheme": choices.SCHEMES}
 OFFERED = {**ranks.OFFERED, **tabs.OFFERED, **state.offer(_CHOICES, DEFAULTS)}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
-# Names and pictures of settings that the reader pinned, to compare them with the current settings.
+# Each pin (settings that the reader keeps for comparison): its name, and the picture of its result.
 Before = Sequence[tuple[str, theme.Picture]]
 MOST_LISTED = 1_000  # a menu lists the 1,000 pairs of systems that sampling orders worst
 MOST_RANKS = 12  # largest number of ranks of a system that the counterexample shows
@@ -85,7 +85,7 @@ def _cut(source: Source, problem: Problem | None, lock: tuple[int, str]) -> None
 def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str]) -> None:
     """Draw the bar of sliders, and everything that depends on the sliders.
 
-    First of all this is the verdict: does sampling order the systems rightly? ``lock`` holds n, the
+    The main result is the verdict: does sampling order the systems rightly? ``lock`` holds n, the
     number of candidates, and a text that shows n.
     """
     top, bar = st.container(key="headline"), sliders.place()
@@ -131,8 +131,9 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
         page.copy_link(link | {"shown": str(result.metrics[0])})
     with tile_map:
         page.strip(_numbers(focus), _numbers(was[-1][1]) if was else (), dim=dim)
-    # Frames are the pictures for all steps of the slider of m, the number of negatives. They are
-    # left out if each m needs a slow computation, such as a new fit of the correction.
+    # ``of_curve`` holds the pictures for all steps of the slider of m, the number of negatives. It
+    # is empty if the result is outdated, or if each m needs a slow computation, such as a new fit
+    # of the correction.
     known = tuple((x.name, x.question.key, x.question.m) for x in pinned)
     still = dim or result.question.protocol.anew
     of_curve = [] if still else [_follows(focus, before, known, view, dark)]
@@ -162,7 +163,8 @@ def _below(focus: Focus) -> None:
 def _settings(source: Source | None) -> None:
     """Draw the settings: correction and further cutoffs.
 
-    If the data need them, also draw how to weight several relevant items, and how to rank ties.
+    If an instance has several relevant items, also draw the choice of their weights. If ranks have
+    ties, also draw the choice how to rank tied items.
     """
     correction, also = state.value("correction", DEFAULTS), st.session_state.get("also_k") or []
     labels = [correction, *(["k = " + ", ".join(map(str, also)) + " too"] if also else [])]
@@ -183,8 +185,8 @@ def _settings(source: Source | None) -> None:
 def _focus(result: Result) -> Focus:
     """Return the metric and the pair of systems that the page is about.
 
-    Until the reader chooses a pair, it is the pair whose sampled order is wrong, or most likely to
-    be wrong.
+    Until the reader chooses a pair, the page is about the worst pair (:meth:`Result.worst_pair`).
+    If sampling orders some pairs wrongly, the worst pair is one of these.
     """
     x, key, every = judged.chosen_metric(result), _pair_key(result), range(result.pairs)
     worst, chosen = result.worst_pair(x), st.session_state.get(key)
@@ -206,7 +208,8 @@ def _focus(result: Result) -> Focus:
 def _choose(result: Result, row: DeltaGenerator, above: DeltaGenerator) -> None:
     """Draw the choice of the metric in the bar of sliders, ``row``.
 
-    In ``above``, over the picture, draw the choice of a pair of systems, and that of a curve.
+    In ``above``, a container over the picture, draw the choice of a pair of systems, and the choice
+    of what the curves show.
     """
     with row:
         judged.choose_metric(result, "Sentence, curve, numbers and tabs for")
@@ -228,9 +231,10 @@ def _pair_key(result: Result) -> str:
 
 
 def _tiles(focus: Focus, dim: bool) -> None:
-    """Draw a tile for each pair of systems (if many, the worst) and metric: is the order right?
+    """Draw a tile for each pair of systems and each metric: is the sampled order right?
 
-    A click on a tile selects its pair and its metric.
+    If there are many pairs, only the worst pairs and the marked pair have tiles. A click on a tile
+    selects its pair and its metric.
     """
     result, metrics, pairs = focus.result, focus.result.metrics, focus.tile_pairs
     if len(pairs) < result.pairs:
@@ -264,9 +268,10 @@ def _before(focus: Focus, was: Result) -> Focus:
 
 
 def _curve(focus: Focus, before: Before, view: str, dim: bool) -> None:
-    """Draw the chosen metric of the systems, or the difference of two, against m (negatives).
+    """Draw the chosen metric of the systems, or the difference of two systems, against m.
 
-    Curves of ``before``, for settings that the reader pinned for comparison, are behind them.
+    m is the number of negatives. Curves of ``before``, for settings that the reader pinned for
+    comparison, are behind the others.
     """
     r, systems = focus.result, focus.result.drawn(focus.pair)
     if view != pictures.DIFFERENCE:
@@ -337,7 +342,8 @@ def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
 def _why(focus: Focus) -> None:
     """Draw the definition of a consistent metric with the page's numbers, and a counterexample.
 
-    It is Definition 1 of Krichene & Rendle: the expected sampled metric keeps the true order.
+    A metric is consistent if the expected sampled metric keeps the true order of recommenders
+    (Definition 1 of Krichene & Rendle).
     """
     question, metric = focus.result.question, focus.metric
     st.markdown(words.TEXTS["consistent"])

@@ -2,7 +2,7 @@
 
 The tabs show: the chance that a run orders two systems as the exact metric does; simulated runs;
 tables of mean metrics, of the numbers of negatives at which two systems change order, and of ranks;
-and the errors of other ways to evaluate, which compute as many scores as the sampled evaluation.
+and the errors of several ways to evaluate that cost the same number of scores.
 """
 
 from functools import partial
@@ -111,7 +111,8 @@ def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[tables.Bounds, str
 def _over_instances(focus: Focus) -> None:
     """Draw significance tests of the differences between systems in the exact metric.
 
-    Also draw the chance that a run with new instances orders two systems as the exact metric does.
+    Also draw the chance that a run with new instances and new negatives orders two systems as the
+    exact metric does.
     """
     with page.progress("Resampling the instances") as report:
         table = focus.significance(progress=report)
@@ -219,10 +220,10 @@ def _means(focus: Focus) -> None:
 
 
 def _flips(focus: Focus) -> None:
-    """Draw a table of each number of negatives m at which the order of two systems changes.
+    """Draw a table of each number of negatives m at which two systems change their order.
 
-    It is the order by the expected sampled metric. The table also says from which m on this order
-    is the order by the exact metric.
+    Systems are ordered by the expected sampled metric. The table also says from which m on the
+    order by the exact metric is the same.
     """
     r = focus.result
     table = r.flips(r.few_pairs(focus.pair))

@@ -38,15 +38,16 @@ PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
 # computed in advance for these steps.
 GAMMAS = [round(f * 10**-e, 9) for e in range(6) for f in (1, 0.5, 0.2)] + [1e-6]
 
-# Names and pictures of settings that the reader pinned, to compare them with the current settings.
+# Each pin (settings that the reader keeps for comparison): its name, and pictures of its result.
 Before = Sequence[tuple[str, dict[str, theme.Picture]]]
 Given = Callable[[int], Floats]  # number of candidates n -> the reader's weights of the ranks 1..n
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the Correct page for a metric, instead of for sampled ranks or a printed table.
+    """Draw the Correct page for a metric.
 
-    ``row`` is the container with this choice, and ``defaults`` holds the default of the choice.
+    ``row`` is a container at the top of the page, in which the reader chose to correct a metric.
+    ``defaults`` holds the default of this choice.
     """
     with row:
         page.segments("By", result.TAKEN, "take", default=DEFAULTS["take"], help=HELP["take"])
@@ -188,7 +189,7 @@ def _picture(q: Question, before: Before, *, dim: bool) -> None:
 
 
 def _drawn(q: Question, dark: bool, before: Before = ()) -> dict[str, theme.Picture]:
-    """Return the pictures by key of their page element.
+    """Return a dict from the key of each picture's page element to the picture.
 
     Curves of ``before``, for settings that the reader pinned for comparison, are behind the others.
     """

@@ -1,4 +1,4 @@
-"""The Correct page for a printed table of sampled metrics: what it says on metrics on all items."""
+"""The Correct page for a printed table: what sampled metrics tell about metrics on all items."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -24,7 +24,10 @@ OFFERED: state.Offered = {"table_tab": (TABS, TABS[0])}
 
 
 class Shown(NamedTuple):
-    """The result for the table that the reader chose, and all pasted tables with the settings."""
+    """The result for the table that the reader chose, and a question for each pasted table.
+
+    A question is a table with the settings. If the result is outdated, only its question is held.
+    """
 
     answer: Result[printed.TableQuestion]
     questions: tuple[printed.TableQuestion, ...]

@@ -44,7 +44,7 @@ MOST_IN_LINK = 1_000
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
 #: The reader's answer why instances differ in m, the number of negatives -> whether m depended on
-#: the drawn negatives. None means that a test on the data decides (``SampledRankSet.adaptive``).
+#: the drawn negatives. None means that this is unknown (see ``SampledRankSet.adaptive``).
 _SAID = {"As the data say": None, "m was set beforehand": False, "The draw decided m": True}
 #: Rule for items tied with the relevant item: its name on the page -> its name in
 #: :meth:`SampledRankSet.with_ties`.
@@ -58,7 +58,7 @@ CHOICES: dict[str, Any] = {key: default for key, (_, default) in OFFERED.items()
 CHOICES |= {_IN_LINK: "", "draw_seed": 1, **shared.DEFAULTS}
 Sets = tuple[SampledRankSet, ...]
 _SHIFT = "_sampled_from_0"
-# The number of candidates n that the page uses until the data give n, and the text in its place.
+# Until the data give n, the number of candidates: the n that the page uses, and the text it shows.
 _UNKNOWN = (state.DEFAULTS["n"], NOT_KNOWN)
 
 
@@ -68,11 +68,11 @@ class Given(NamedTuple):
     If the data lack m, the number of negatives, the m of the page's slider is used.
     """
 
-    ident: str  # identifies the data: two data with different content have different values
+    ident: str  # identifies the data: if their content changes, this value changes
     # The number of candidates n, of the data or typed by the reader, and a text that shows n. None
     # if a slider sets n.
     n: tuple[int, str] | None
-    m: str  # text that shows m (number of negatives); "" if the data lack m, which a slider sets
+    m: str  # text that shows m (number of negatives); if the data lack m, "": a slider sets m
     # A function that returns the sampled ranks, and the true ranks if they are known.
     read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]
 
@@ -291,8 +291,8 @@ def _shown(sets: Sets, ident: str) -> Sets:
 def _said(doubtful: list[SampledRankSet]) -> bool | None:
     """Ask the reader whether the number of negatives m depended on the drawn negatives.
 
-    Return None if the reader leaves this to a test on the data. The page asks, because m correlates
-    with the sampled rank in the rank sets ``doubtful``.
+    Return None if the reader does not say. The page asks, because m correlates with the sampled
+    rank in the rank sets ``doubtful``.
     """
     chosen = _SAID[state.value("m_set", CHOICES)]
     if chosen is None:

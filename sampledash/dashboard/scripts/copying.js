@@ -2,7 +2,8 @@
 const SAID = 2500;  // milliseconds for which the button says that it has copied
 const copy = async (text) => {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const field = document.createElement("textarea");  // http pages of other machines lack it
+  // A page that another machine serves over http has no ``navigator.clipboard``.
+  const field = document.createElement("textarea");
   field.value = text;
   document.body.append(field);
   field.select();

@@ -1,6 +1,7 @@
 import { leaves } from "./leaving.js";
 // Puts the frame (page content) of a slider's step into the pictures that Plotly drew; see live.py.
-// These objects belong to ``window``, so that they exist once, however often this script is loaded.
+// The objects ``told``, ``frames`` and ``live`` belong to ``window``, so that they exist only once,
+// however often this script is loaded.
 // ``told`` maps names to data from Python. The upper part of the page has the name "answer", the
 // lower part the name "below". Results are numbered 1, 2, ...; the data of a part say which result
 // the part shows. Every other name is that of a slider; its data hold the version of its frames.
@@ -74,9 +75,9 @@ const draw = ({ name, number }, axes = false) => {
 // request and a change of a setting may be in one message. Python must not lose the change, so it
 // matters which element sends the request; see listen and follow in live.py.
 let pressed = false;
-// After Back or Forward, the browser still holds the settings that the reader has left, and would
-// send them with a request, until Python has run the whole page. ``back`` is the time of Back.
-const RETURN = 10_000;  // milliseconds that Python is given for this
+// After Back or Forward, the browser holds the settings from before until Python has run the whole
+// page. A request would send these old settings. ``back`` is the time of the last Back or Forward.
+const RETURN = 10_000;  // milliseconds that Python is given to run the whole page
 let back = -Infinity;
 const running = () => leaves() || performance.now() - back < RETURN
   || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";
@@ -143,9 +144,9 @@ if (first) {
     requested[of] = version;
     ask({ ...requested });
   });
-  // Streamlit sends a request and a click right after the request in one message, and reruns only
-  // the part of the page that has asked. After such a click, the whole page is drawn anew. A link
-  // is followed after the message: see leaving.js.
+  // If the reader clicks right after a request is made, Streamlit sends both in one message, and
+  // reruns only the part of the page that made the request. So the whole page is then drawn anew.
+  // A clicked link is followed after the message: see leaving.js.
   live.asks = () => {
     live.asking = true;
     setTimeout(() => { live.asking = false; });  // runs after the request is sent
@@ -179,7 +180,7 @@ const compare = () => {
     if (late()) live.sight.observe(part);
   }
 };
-let answered, whole;  // runs in which Python drew the answer, and the lower part, that are shown
+let answered, whole;  // runs of Python that drew what is shown: the answer, and the lower part
 live.hear ??= () => {
   const { run } = told.get("answer") ?? {}, below = told.get("below")?.run;
   if (run !== answered) restore();

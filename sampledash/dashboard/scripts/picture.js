@@ -53,7 +53,7 @@ const alike = (points, drawn) => {
       distance(point, some[Math.max(k - 1, 0)], end) <= SAME);
   }) && i === drawn.length;
 };
-// Draws a line through points, in pixels, unless the line that is drawn looks the same.
+// Draws a line through points, in pixels, unless the line drawn before looks the same.
 const drawLine = (node, points, end = "") => {
   const drawn = node.getAttribute("d")?.slice(1).replace("Z", "").split("L");
   if (drawn && alike(points, drawn.map((pair) => pair.split(",").map(Number)))) return;
@@ -204,8 +204,8 @@ class Picture {
     if (this.late) await this.plot(this.late);
   }
   // Lets Plotly draw the axes of ``frame`` if they differ from those of the picture; then moves the
-  // other parts. Returns whether this worked. While the reader drags, only ``move`` is called: to
-  // draw axes takes longer than the browser has for one of its pictures.
+  // other parts. Returns whether this worked. While the reader drags, only ``move`` is called:
+  // drawing axes takes longer than the time between two refreshes of the screen.
   moveAll(frame) {
     const { graph } = this, changes = {};
     for (const [name, axis] of Object.entries(frame.axes))
@@ -297,7 +297,7 @@ class Picture {
     (await plotly).Plots.resize(this.graph);
   }
   // Downloads the picture with a caption. The caption lists the settings. If the reader has pinned
-  // other settings to compare them, it also says which line style belongs to which of them.
+  // other settings to compare them, the caption also says which line style belongs to which pin.
   async take(format) {
     const Plotly = await plotly, { graph, alt } = this, { name, caption } = this.stepped ?? this;
     await this.settle();
@@ -341,7 +341,7 @@ const NEAR = 9;  // largest distance in pixels at which the pointer can grasp th
 class Handle {
   constructor(graph) {
     this.graph = graph;
-    this.held = null;  // while the line is dragged: its axis, and its distance from the pointer
+    this.held = null;  // while the line is dragged: its axis, and axis pixels minus window pixels
     const on = (kind, does) => graph.addEventListener(kind, does, true);
     on("pointerdown", (event) => this.grasp(event));
     on("pointermove", (event) => this.drag(event));
@@ -351,7 +351,7 @@ class Handle {
     const { drags } = this.graph.sampledash;
     return drags && document.querySelector(`.sampledash-cell[data-name="${drags}"]`)?.slider;
   }
-  // Returns the axis of the upright line near the pointer, and its middle in pixels.
+  // Returns the axis of the upright line near the pointer, and the line's middle in window pixels.
   line({ clientX, clientY }) {
     for (const path of this.graph.querySelectorAll(".shapelayer path")) {
       const { x0, x1, xref = "x" } = this.graph.layout.shapes[path.dataset.index] ?? {};

@@ -1,5 +1,5 @@
 import { sending } from "./leaving.js";
-// Draws sliders on a logarithmic scale, each with its number above it.
+// Draws sliders on a logarithmic or a linear scale, each with its number above it.
 // The number is in a field of Streamlit, into which the reader can type, and whose value is in the
 // address. The slider shows the number of the field, and writes into the field as a reader would
 // type. Only the field holds the number, so that no late message from Python can undo a change.
@@ -95,7 +95,8 @@ class Slider {
     const share = Math.log(clamp(number, least, high) / least) / Math.log(high / least);
     return start + (1 - start) * share;
   }
-  // Returns the roundest number within half a pixel of a position (0 to 1) on the rail.
+  // Returns the number at a position (0 to 1) on the rail. On a linear scale, this is the nearest
+  // multiple of FINE; on a logarithmic scale, it is the roundest number within half a pixel.
   at(share) {
     const { low, high } = this, start = low > 0 ? 0 : NOUGHT, least = low > 0 ? low : this.least;
     if (share <= 0 || share < start / 2) return low;
@@ -191,7 +192,8 @@ class Slider {
     const up = ["ArrowRight", "ArrowUp", "PageUp"].includes(key);
     this.move(this.after(up, key.startsWith("Page"), event.shiftKey));
   }
-  // Returns the number after a key: one step ``up`` or down, or a ``page``; ``shift`` makes it small.
+  // Returns the number to which a key leads: one step up or down, according to ``up``. A step is
+  // large for ``page``, which stands for the keys PageUp and PageDown, and small with ``shift``.
   after(up, page, shift) {
     const { low, high, least, number, kind } = this;
     if (kind === "even") {
@@ -222,7 +224,7 @@ class Slider {
     press(field);
   }
 }
-// A slider of the steps of a picture, which the browser has: no change is sent to Python.
+// A slider for the steps of a picture. The browser holds all steps, so no change is sent to Python.
 const FAR = 3;  // number of steps of the keys PageUp and PageDown
 // For each slider, the text of its step: the slider may be drawn anew, as by the toggle "Present".
 const stood = window.sampledashSteps ??= new Map();
