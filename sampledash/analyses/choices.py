@@ -29,7 +29,7 @@ METRIC = "Recall@k"  # default metric of pages that show a single metric
 
 #: A way to draw by popularity that only old links to the Explore page can choose: all items above
 #: the relevant item have one sampling weight, all items below have another. Without such a link,
-#: the page draws by popularity from simulated items, which all have different weights.
+#: the page draws by popularity from simulated items, each with its own weight.
 ODDS = "odds"
 #: Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
 SCHEMES = Live(
@@ -40,7 +40,7 @@ CATALOGUE = (SimpleNamespace(classes=True, mass_above=None, strata=None),)
 
 
 def offered(sets: Sequence[object] = ()) -> dict[str, schemes.Scheme]:
-    """Map the menu label of each sampling scheme that these rank sets allow to its name."""
+    """Return the sampling schemes that these rank sets allow: a map from menu labels to names."""
     return {schemes.SCHEMES[name].label: name for name in schemes.possible(sets)}
 
 

@@ -17,8 +17,8 @@ from sampledash.types import Floats
 _WIDTH, _LETTER, _LINE, _GAP = 260, 7.6, 18, 6
 _PLACES = 60  # number of positions along the x axis at which a name is tried
 # Each place for a name has a cost, and the place with the least cost is chosen. ``_BLOCKED`` is the
-# cost of covering another name or leaving the plot, and ``_FAR`` that of standing one row of text
-# away from the line. Covering a short piece of a line costs 1.
+# cost of covering another name or a vertical line, or of leaving the plot. ``_FAR`` is the cost of
+# standing one row of text away from the line. Covering a short piece of a line costs 1.
 _BLOCKED, _FAR = 100, 5
 _WRONG = 30  # cost of a place for a name that is nearer to another line than to the named line
 

@@ -80,7 +80,7 @@ def sliding(
     slider = deepcopy(theme.styles(dark)["slider"])
     slider |= {"active": list(steps).index(begin), "steps": places}
     slider["currentvalue"]["prefix"], slider["pad"]["t"] = prefix, gap
-    # Let Plotly fit the margins, because the axis labels change when the slider moves.
+    # Let Plotly fit the margins, because :func:`large` enlarges the axis labels.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True, "title": heading(top, height)}
     fig.update_layout(sliders=[slider] * (len(steps) > 1), **fit)
     return theme.Picture(**fig.to_dict())  # without Plotly's objects: see Picture
@@ -223,7 +223,7 @@ def ranges(
     for ends, width, opacity in ((wide, 0.56, 0.25), (narrow, 0.26, 0.7)):
         pale = [theme.faded(color, opacity) for color in colors]
         data.append(theme.spans(ends, places, width, pale, hoverinfo="skip"))
-    # Plotly draws the ticks on top of the bars only if they are the last trace of each step.
+    # Plotly draws the ticks on top of the bars only if the ticks are the last trace of each step.
     return [*data, ticks(marked, dark)]
 
 
@@ -251,7 +251,8 @@ def truths(
 # ------------------------------------------------------------------------------- slope charts
 
 ALL = "all candidates"
-# Smallest vertical distance of two labels in a slope chart, as a share of the chart's height.
+# Smallest vertical distance of two labels in a slope chart. The distance between the smallest and
+# the largest value counts as 1.
 GAP = 0.17
 
 
@@ -287,8 +288,9 @@ def slopes(
     """Return a slope chart: exact metrics at the left, expected sampled metrics at the right.
 
     If the lines of two systems cross, their sampled order is wrong. A slider sets m, the number of
-    negatives, and starts at ``at``; ``sampled`` maps each m to the sampled metrics. Names have font
-    size ``size``. The names on each side have a room of ``reach`` times the distance of the sides.
+    negatives, and starts at ``at``; ``sampled`` maps each m to the sampled metrics. ``size`` is the
+    font size of the systems' names. The names on either side get a space whose width is ``reach``
+    times the distance between the left and the right end of the lines.
     """
     lines = [theme.system_line(place, dark) | {"width": 5} for place in range(len(systems))]
     colors = [line["color"] for line in lines]

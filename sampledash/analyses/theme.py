@@ -3,8 +3,9 @@
 A kind of metric or of correction has the same colour on every page; the colour of a system depends
 on its position in the legend. The hues are those of Okabe and Ito, which people with any colour
 vision can distinguish. They are darker on white pages and lighter on dark pages, so that coloured
-names are readable. Lines also differ in their dash patterns. The exact metric is always a dashed
-line in "ink", the colour of text. The background of pictures is transparent.
+names are readable. Lines also differ in their dash patterns. A picture that compares sampled with
+exact metrics shows the exact metric as a dashed line, mostly in "ink", the colour of text. The
+background of pictures is transparent.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ LIGHT, DARK = (SimpleNamespace(**json.loads(_STYLES)[name]) for name in ("light"
 
 _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
-# Dash pattern of all lines that show exact values, computed on all items, and of no other lines.
+# Dash pattern of lines to compare with, such as that of the exact metric beside sampled metrics.
 EXACT_DASH = "6px,4px"
 # Line styles of curves for earlier settings, which the user pinned for comparison. Captions show
 # the keys of this dictionary, such as ┅┅, which look like the lines.
@@ -55,7 +56,7 @@ def look(dark: bool) -> SimpleNamespace:
 
 
 def exact_line(dark: bool, width: float = 2) -> dict[str, Any]:
-    """Return the line style of the exact metric on every page: dashed, in the colour of text."""
+    """Return the usual line style of the exact metric: dashed, in the colour of text."""
     return _line(dark, "ink", EXACT_DASH, width)
 
 
@@ -66,7 +67,8 @@ def _line(dark: bool, color: str, dash: str, width: float = 2.5) -> dict[str, An
 def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
     """Return the line style of a sampled metric, whose colour depends on the kind of metric.
 
-    Metrics of the same colour differ in dash pattern: NDCG@k is dash-dotted, NDCG is solid.
+    The line of NDCG@k is dash-dotted, because NDCG has the same colour. The same holds for some
+    other metrics.
     """
     truncated = metric.of_others or (metric.k is not None and not metric.on_lattice)
     return _line(dark, KINDS[metric.name].color, "longdashdot" if truncated else "solid", 3)
@@ -259,7 +261,7 @@ def across(panels: int) -> int:
 
 
 def beside(panels: Sequence[Picture]) -> Picture:
-    """Join figures of the same height as panels of one figure, which browsers draw faster."""
+    """Join figures of equal height as panels of one figure: browsers draw one figure faster."""
     if len(panels) == 1:
         return panels[0]
     written = [panel.as_written() for panel in panels]
@@ -294,9 +296,9 @@ _BETWEEN = 0.075  # gap between two panels, as a share of the width of the figur
 
 
 def _within(part: dict[str, Any], end: str) -> dict[str, str]:
-    """Return names of Plotly's axes that put a trace or shape into one panel of a figure.
+    """Return names of Plotly's axes that put ``part``, a shape or text, into one panel of a figure.
 
-    ``end`` is the number of the panel, as the names of its axes end.
+    The names of the panel's axes end with ``end``: the panel's number, or "" for the first panel.
     """
     domains = {name: " domain" * (part.get(f"{name}ref") == "paper") for name in "xy"}
     return {f"{name}ref": f"{name}{end}{domain}" for name, domain in domains.items()}

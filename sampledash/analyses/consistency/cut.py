@@ -34,9 +34,9 @@ class Known:
 
 
 def compute(source: Source, metrics: Sequence[Metric]) -> Known:
-    """Return each system's mean metric, or the range of it if it is unknown, and tests.
+    """Return each system's mean metric or, if it is unknown, a range; and significance tests.
 
-    They are significance tests of the differences between systems.
+    The tests are about the differences between systems.
     """
     rows, tests = [], [pd.DataFrame()]
     for metric in metrics:

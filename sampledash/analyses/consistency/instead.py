@@ -1,6 +1,7 @@
-"""Alternatives to sampled negatives: errors of other evaluation designs, for as many scores.
+"""Alternatives to sampled negatives: errors of other evaluation designs that cost the same.
 
-A design says how many instances are evaluated, and how many candidates are scored per instance.
+The cost is the number of scores that are computed. A design says how many instances are evaluated,
+and how many candidates are scored per instance.
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,8 +66,8 @@ def _mean_root(values: Any) -> float:
 def most_of(focus: Focus) -> int:
     """Return the largest budget, in scores per instance: enough to score every negative.
 
-    With some sampling schemes, computing the result for one m takes long. Then return the largest m
-    of the page's slider instead.
+    With some sampling schemes, computing the result for one m takes long. Then return ``m_max``,
+    the largest m for which the page computes results.
     """
     if focus.result.protocol.design.by_class is not None:
         return focus.result.m_max

@@ -136,7 +136,7 @@ class Result(Pairs):
     def flips(self, pairs: Sequence[int]) -> pd.DataFrame:
         """Return a table of flips: the numbers of negatives m at which two systems change order.
 
-        It is the order by the expected sampled metric.
+        The order of the systems is that of their expected sampled metrics.
         """
         rows, orders, name = [], self.orders, str(self.question.protocol.correction)
         for x, metric in enumerate(self.metrics):
@@ -256,9 +256,9 @@ class Focus:
 
     @remembered
     def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Return for each pair of systems a significance test, and a chance.
+        """Return for each pair of systems a significance test, and the chance of its true order.
 
-        It is the chance that one run has their true order, if the run draws both its instances and
+        This is the chance that one run shows the true order if the run draws both its instances and
         its negatives at random.
         """
         q = self.result.question
@@ -294,8 +294,8 @@ class Focus:
         """Return numbers of negatives m, and for each pair of systems its chances at these m.
 
         The chance of a pair is the probability that one run has the true order of its two systems.
-        The values of m include those from which on the chance of a pair is at least
-        ``probability``, these minus 1, and others where chances rise or fall steeply.
+        For each pair, the values of m include the m from which on the chance is at least
+        ``probability``, and the m before it. Where chances rise or fall steeply, m are added.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1

@@ -90,7 +90,7 @@ def first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
     """Return a table of each system's mean metric ± standard deviation over runs.
 
-    Both are given as found in ``made`` simulated runs, and exactly.
+    The table has both numbers twice: as found in ``made`` simulated runs, and exactly.
     """
     rows = first(table, metric)
     columns = {

@@ -13,7 +13,9 @@ from sampledash.report.numbers import count, span, tex_count
 from sampledash.report.templates import Sentences, texts
 from sampledash.types import Floats, Ints
 
-MOST_FLIPS = 6  # largest number of flips that a sentence lists: m at which two systems change order
+# A flip is an m (number of negatives) at which two systems change order. A sentence lists at most
+# this many flips.
+MOST_FLIPS = 6
 STATES = {  # verdict on the sampled order of two systems -> icon, colour name, sign
     "right": ("check_circle", "green", "✓"),
     "wrong": ("cancel", "red", "⇅"),

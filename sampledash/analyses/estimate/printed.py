@@ -51,8 +51,9 @@ def read_tables(text: str) -> list[readers.PrintedTable]:
 def sampling_of(n: int, m: int, scheme: Scheme, *, corpus: bool) -> Sampling:
     """Return how the negatives behind a printed table were drawn.
 
-    If ``corpus``, they are all m other candidates of a test, and a sample of a corpus of n items.
-    Raise ValueError if the corpus is smaller than the test.
+    If ``corpus``, the m negatives are all candidates of a test except the relevant item, and the
+    candidates are a sample of a corpus of n items. Raise ValueError if the corpus is smaller than
+    the test.
     """
     if corpus and n <= m:
         small = f"n = {n} is smaller than the {m + 1} candidates of the test"
@@ -107,7 +108,7 @@ class TableQuestion(NamedTuple):
 def compute_table(
     q: TableQuestion, report: Progress, name: Callable[[str], str] = system_name
 ) -> Result[TableQuestion]:
-    """Return the result for a printed table; ``name`` formats a system's name for the sentence."""
+    """Return the result for a printed table; ``name`` formats names of systems in its sentence."""
     metric, s = q.metric, q.sampling
     rows, pairs = ranges(q.span, [row.system for row in q.table.rows], report)
     notes = [words.say.corpus((s.m, s.m), s.n)] * q.corpus

@@ -70,7 +70,8 @@ class Row(NamedTuple):
     # Range of exact values under the assumption that no rank is rarer than the next worse rank.
     # None if the samples contradict this, or if the number of negatives may depend on the draws.
     falling: Range | None
-    value: float | None = None  # estimate of the exact value: the mean of all ``readings`` below
+    # Estimate of the exact value. For sampled ranks, it is the mean of all ``readings`` below.
+    value: float | None = None
     exact: float | None = None
     interval: Range | None = None  # confidence interval of an estimate from a printed table
     # Estimates of the exact value. There is a single estimate or, if it is unknown how the number
@@ -246,7 +247,7 @@ def ranges(
 def compute(
     q: Question, report: Progress, name: Callable[[str], str] = system_name
 ) -> Result[Question]:
-    """Return the result for sampled ranks; ``name`` formats a system's name for the sentence."""
+    """Return the result for sampled ranks; ``name`` formats names of systems in its sentence."""
     names = [ranks.system for ranks in q.sets]
     rows, pairs = ranges(q.span, names, report)
     both = zip(q.sets, rows, strict=True)

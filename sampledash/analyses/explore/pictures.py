@@ -130,10 +130,10 @@ def over_ranks(
 
 
 def law_window(p: Floats) -> slice:
-    """Return which part of a distribution of ranks to draw: a slice of ``p`` below ``LIMIT`` ranks.
+    """Return which part of a distribution ``p`` of ranks to draw, as a slice.
 
-    Ranks outside the slice have a probability below max(p) / 2000. If the slice would then be too
-    long, it is cut.
+    Ranks outside the slice have a probability below max(p) / 2000. If this slice has ``LIMIT`` or
+    more ranks, it is shortened.
     """
     most = LIMIT - 1
     seen = np.flatnonzero(p >= p.max() / 2000)

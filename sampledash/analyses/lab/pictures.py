@@ -1,4 +1,4 @@
-"""Pictures of the Lab: a hyperparameter sweep, and an example of Steck with two kinds of movies."""
+"""Pictures of the Lab: hyperparameter sweeps, sampling schemes, and an example by Steck."""
 
 from __future__ import annotations
 

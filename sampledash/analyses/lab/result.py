@@ -52,8 +52,9 @@ SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
 #: the recall in the first part of the list; its cutoff is a fraction (0 to 1) of the list.
 TOP = 0.02
 SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
-# Marks are two bits for each pair of a relevant item and another item: is the other item above it,
-# is it tied with it? They are stored only if there are at most this many pairs (64 MiB).
+# Marks are two bits for each pair of a relevant item and another item. They say whether the other
+# item is ranked above the relevant item, and whether the two items are tied. Marks are stored only
+# if there are at most this many pairs (64 MiB).
 _MOST_MARKED = 2**28
 # A call of Job.advance works for ``_STEP`` seconds, after waiting for at most ``_PATIENCE`` seconds
 # until an earlier call ends.
@@ -94,8 +95,7 @@ def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
     """Return a table of ATOP, Recall@k and RMSE for each value of the hyperparameter ``knob``.
 
     TOPK is the recall in the first part of the list: how many of the relevant items are there, as a
-    share of all relevant items. k is the length of this part, as a share (0 to 1) of the list.
-    ATOP is the area under the curve of TOPK over k.
+    share of all relevant items. ATOP is the mean of TOPK over the length of this part.
     """
     rows = [
         (point.value, mean("ATOP", point.ranks), mean(f"Recall@{k}", point.ranks), point.rmse)

@@ -6,8 +6,8 @@ The text of the lesson is in a text file beside the module. Each line is ``name:
 continuation lines are indented. ``$x`` is replaced by the number x: an integer is written with
 thousands separators, any other number in percent. ``$x:points`` and ``$x:2f`` name another format.
 Some lines have parts separated by `` | ``: a ``choice`` has an answer and a reply, an ``exercise``
-a task and a solution, and a ``link`` a page, its query and a label. ``right`` repeats the right
-answer. The module defines
+has a task and a solution, and a ``link`` has a page, its query and a label. The line ``right``
+repeats the right answer. The module defines
 
 ``numbers(variant)``, ``picture(variant, revealed, dark)``
     ``numbers`` returns a dictionary of numbers and texts for the placeholders (a tuple stands for

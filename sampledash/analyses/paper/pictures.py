@@ -26,8 +26,8 @@ from sampledash.report.escape import plain
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99
-# Largest value on the x axis of :func:`missing`: how many times as often as the worst-ranked
-# relevant item the best-ranked one is observed.
+# Largest x in the pictures of :func:`missing`. x is the probability that the best-ranked relevant
+# item is observed, divided by the probability for the worst-ranked one.
 MOST_TIMES = 20
 TOY = "paper-abc"
 _METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))

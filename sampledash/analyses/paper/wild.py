@@ -73,7 +73,7 @@ def ranges() -> pd.DataFrame:
     A row per system and cutoff: ``place``, ``system``, ``note`` as in :func:`systems`; the cutoff
     ``k``; the printed Recall@k ``on_sample`` (1,000 images) and ``on_all`` (5,000); the ends of two
     ranges, without and with an assumption on the distribution of true ranks (:data:`SHAPES`); the
-    ``middle`` of the range with it; and the ``estimate`` of
+    ``middle`` of the range with this assumption; and the ``estimate`` of
     :func:`sampledash.estimate_from_table`. All metrics are shares (0 to 1).
     """
     return pd.read_csv(str(bundled() / "ranges_coco_5k.csv"), keep_default_na=False)

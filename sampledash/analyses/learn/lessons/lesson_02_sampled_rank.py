@@ -38,7 +38,7 @@ def numbers(variant: str) -> Numbers:
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw one sample; once the answer is ``revealed``, draw the ranks in many samples.
 
-    The histogram of these sampled ranks is drawn together with their exact distribution.
+    The slider sets the number of samples. Its last step also shows the exact distribution.
     """
     sampling = sd.Sampling(N, M, WITHOUT)
     seen = sampled_ranks(sampling, RANK, SEED, SIZES[-1])

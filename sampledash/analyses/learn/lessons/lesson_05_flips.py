@@ -77,7 +77,8 @@ def _tex(values: list[float]) -> str:
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw the exact metric of the systems A, B and C or, if ``revealed``, the sampled metric.
 
-    The latter is the expectation over m, the number of negatives: Figure 2 of Krichene & Rendle.
+    The sampled metric is drawn as its expected value over m, the number of negatives, as in
+    Figure 2 of Krichene & Rendle.
     """
     sets, (exact, _) = sd.example("paper-abc"), _means(variant)
     names, m_max = [rs.system for rs in sets], int(sets[0].n.max()) - 1

@@ -46,7 +46,7 @@ def numbers(variant: str) -> Numbers:
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
     """Draw by how much systems differ in ``METRIC``: exactly or, if ``revealed``, when sampled.
 
-    The latter is the expected difference over m, the number of negatives.
+    The sampled difference is drawn as its expected value over m, the number of negatives.
     """
     sets, names, exact, *_, (_, _, right_from) = movielens()
     m_values = movielens().visited(*VISITED, right_from - 1, needed())

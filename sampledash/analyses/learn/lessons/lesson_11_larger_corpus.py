@@ -10,7 +10,7 @@ from sampledash.analyses.paper.wild import CUTOFFS, M, N, systems
 from sampledash.report.numbers import count, percent
 
 SIZES = (1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
-# Systems in the picture. The printed metrics order the first two systems differently on 1,000
+# Systems in the picture. The printed Recall@10 orders the first two systems differently on 1,000
 # images and on 5,000 images.
 NAMES = ("VSRN BUTD", "CASC ResNet", "CSE ResNet")
 
