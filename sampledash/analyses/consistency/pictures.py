@@ -468,8 +468,8 @@ def chance_over_m(
 class MeanLaw:
     """Distribution of a system's mean metric over runs, which draw new negatives.
 
-    ``values`` are the possible means, and ``mass`` their probabilities. If both are None, the
-    distribution is normal.
+    ``values`` are the possible means, and ``mass`` their probabilities. If both are None, a normal
+    distribution is used.
     """
 
     mean: float

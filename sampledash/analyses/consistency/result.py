@@ -344,7 +344,11 @@ class Focus:
 
     @remembered
     def law_of_mean(self, system: int) -> tuple[Floats, Floats] | None:
-        """Return the distribution of a system's mean metric over runs, or None if it is normal."""
+        """Return the distribution of a system's mean metric over runs.
+
+        Return None if computing the distribution would take too long, or if counts of instances are
+        fractions. A normal distribution is used then.
+        """
         q = self.result.question
         return law_of_mean(Run(self.metric, q.sets[system], q.m, q.protocol), stream=system)
 

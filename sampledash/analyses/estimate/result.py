@@ -73,7 +73,8 @@ class Row(NamedTuple):
     # Estimate of the exact value. For sampled ranks, it is the mean of all ``readings`` below.
     value: float | None = None
     exact: float | None = None
-    interval: Range | None = None  # confidence interval of an estimate from a printed table
+    # For a printed table: range of the estimate, because printed values are rounded and random.
+    interval: Range | None = None
     # Estimates of the exact value. There is a single estimate or, if it is unknown how the number
     # of negatives m was set, two: for m set beforehand, and for m that depends on the draws.
     readings: tuple[float, ...] = ()
