@@ -41,8 +41,8 @@ class Pool(NamedTuple):
 
     never: int
     expected: float
-    # Labels of the first and the last item that is drawn, if no item with a label before or after
-    # these two can be drawn; otherwise None.
+    # Labels of the first and the last drawn item, in the order of labels, if the excluded items are
+    # those before the first and after the last. Otherwise None.
     ends: tuple[Any, Any] | None
 
 
@@ -74,8 +74,9 @@ class Audit:
     deciles
         A row for each tenth of the items, the least popular first: ``popularity_low``,
         ``popularity_high``, ``items`` (their number), ``drawn`` (number of draws), ``uniform`` (the
-        expected number if draws were uniform among the candidates of each list), its standard
-        deviation ``uniform_std``, and both for the draws of ``fit_p``: ``fitted``, ``fitted_std``.
+        expected number of draws if they were uniform among the candidates of each list), and
+        ``uniform_std``, its standard deviation. ``fitted`` and ``fitted_std`` are the same two
+        numbers for items drawn as in the test of ``fit_p``.
     pool
         Items that are never drawn, if more than by chance; otherwise None.
     fitted
@@ -99,7 +100,8 @@ class Audit:
     def alpha(self) -> float:
         """Most likely power α, if items are drawn with weights popularity^α.
 
-        0 means uniform draws. NaN if the popularity is unknown, because there are no interactions.
+        0 means uniform draws. NaN if there are no interactions, so that the popularity is unknown,
+        or if all items have the same popularity.
         """
         return self.fitted.alpha
 
@@ -285,11 +287,12 @@ def audit(
     -----
     The tests together raise a false alarm in one of 300 audits of clean lists. The power α of draws
     by popularity^α is estimated by maximum likelihood, for draws with or without replacement; the
-    order of a list is not used. A χ² test tells whether the numbers of draws from tenths of the
-    items, by popularity, are those of this power, or of uniform draws if α may be 0. The candidates
-    of a list are all items except the relevant item and, if lists leave it out, the history. A
-    shared list counts once. Items without an interaction are known only because a list names them;
-    therefore neither the estimate nor the tests use them.
+    order of a list is not used. The items, sorted by popularity, are divided into tenths. A χ² test
+    compares the number of draws from each tenth with its expectation for the estimated α, or for
+    uniform draws if α is not significantly different from 0. The candidates of a list are all items
+    except the relevant item and, if lists leave it out, the history. A shared list counts once.
+    Items without an interaction are known only because a list names them; therefore neither the
+    estimate nor the tests use them.
 
     Examples
     --------
@@ -307,7 +310,7 @@ def audit(
     repeated = np.append(False, keys[1:] == keys[:-1])
     groups = _groups(lists)
     first = [rows[0] for rows in groups]
-    counts = np.isin(row, first)  # whether a draw counts: of lists in a group, only the first does
+    counts = np.isin(row, first)  # whether a draw counts: only the first list of a group does
     marks = lists.positive, lists.seen  # relevant items, and items of the history, by list
     holds = [np.isin(keys, np.ravel_multi_index(x.nonzero(), x.shape)) for x in marks]
     # Relevant items are left out of the estimate and the tests, because many lists hold them or
@@ -348,8 +351,8 @@ def audit(
 def _groups(lists: Lists) -> list[list[int]]:
     """Return groups of lists with the same items; all other lists are groups of one list.
 
-    Lists of m items are grouped only if such lists are more frequent than by chance. Let 1 / N be
-    the probability that two draws, taken at random from all lists, are the same item. By chance,
+    Lists of m items are grouped only if more of them have the same items than by chance. Let 1 / N
+    be the probability that two draws, taken at random from all lists, are the same item. By chance,
     two lists then have the same items with probability 1 / C(N, m), where C is the binomial
     coefficient. Two exceptions are always grouped: the same list for several relevant items of one
     instance, and all lists if they all have the same items.
@@ -369,10 +372,11 @@ def _groups(lists: Lists) -> list[list[int]]:
 def _model(
     draws: Draws, popularity: Floats, labels: Any, once: bool, alpha: float
 ) -> tuple[Pool | None, Fitted, Floats]:
-    """Return the attributes ``pool`` and ``fitted`` of :class:`Audit`, and a popularity.
+    """Return the attributes ``pool`` and ``fitted`` of :class:`Audit`, and the items' popularity.
 
-    It is the ``popularity``, but 0 for items outside the pool. ``once`` says whether draws are
-    without replacement. ``alpha`` is a first guess of the power of popularity.
+    The returned popularity is ``popularity``, but 0 for items that seem to be excluded from the
+    draws. ``once`` says whether draws are without replacement. ``alpha`` is a first guess of the
+    power of popularity.
     """
     fitted = fit(draws, popularity, once, alpha)
     if not fitted.popular:

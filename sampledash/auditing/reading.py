@@ -21,10 +21,10 @@ _LIST = re.compile(r"\s*\(\s*([^,()]+?)\s*,\s*([^()]+?)\s*\)\s+(\S.*)")
 def audit_files(lists: _File, train: _File | None = None) -> Audit:
     """Return the audit of a file with lists of negatives; ``train`` is a file of interactions.
 
-    In a text file, each line is a list: ``(user,item)`` with the relevant item, then the negatives,
-    separated by tabs. A table has a row for each instance and item. If it holds relevant items too,
-    it has a column ``relevant`` (1 or 0). An instance with several relevant items has a list for
-    each of these items.
+    In a ``.test.negative`` file, each line is a list: ``(user,item)``, where the item is relevant,
+    and then the negatives, separated by white space. A table has a row for each instance and item.
+    A table that holds relevant items too has a column ``relevant`` (1 or 0). If an instance has
+    several relevant items, the audit has a list for each of these items.
 
     Raises
     ------

@@ -1,19 +1,22 @@
 r"""Tests of how items were drawn, by the numbers of draws from tenths of the items.
 
 Items are drawn with given weights w. With replacement, the m draws of a list are multinomial. Draws
-without replacement are equivalent to a race (see :mod:`sampledash.auditing.weights`), which ends at
-the m-th ring of a clock. Let t be the time before which m rings are expected, and
-:math:`p = 1 - e^{-w t}` the probability that a clock rings before t. The m-th ring is later than t
-by about the number of missing rings, which has the variance :math:`V = \sum p (1 - p)`, divided by
-the rate :math:`\lambda = \sum w e^{-w t}` of rings at t. An expansion of p at the time of the m-th
-ring of the other clocks, to the second order, gives the probability that the list holds an item:
+without replacement are equivalent to a race (see :mod:`sampledash.auditing.weights`): each
+candidate has a clock that rings after an exponential time with the rate w, and the list holds the m
+candidates whose clocks ring first. Let t be the time before which m rings are expected, and
+:math:`p = 1 - e^{-w t}` the probability that a clock rings before t. The number of rings before t
+has the variance :math:`V = \sum p (1 - p)`, and the rate of rings at t is
+:math:`\lambda = \sum w e^{-w t}`. If k rings are missing at t, the m-th ring is later than t by
+about k / λ. An expansion of p at the time of the m-th ring of the other clocks, to the second
+order, gives the probability that the list holds an item:
 
 .. math:: \pi = 1 - e^{-w t}\,(1 - w p / \lambda + w^2 V / (2 \lambda^2) - w \delta),
 
 where δ makes the sum of π equal to m. To the first order, the number of draws from a tenth differs
-from its expectation by a sum over clocks of ([rung before t] - p) · ([in the tenth] - share), where
-the share is the part of λ that the tenth has. This gives the covariance. If all weights are equal,
-both are exact, provided that the covariance is multiplied by n / (n - 1) for n candidates.
+from its expectation by a sum over clocks of ([rung before t] - p) · ([in the tenth] - share).
+Brackets are 1 if their condition holds and 0 otherwise, and the share is the part of λ that the
+tenth has. The covariance of the numbers follows from this sum. If all weights are equal, π and the
+covariance are exact, provided that the covariance is multiplied by n / (n - 1) for n candidates.
 """
 
 import numpy as np
@@ -28,15 +31,15 @@ from sampledash.types import Floats, Ints, blocks
 _STEPS, _NEAR = 100, 1e-12
 # Blocks of lists × weights have at most this number of cells.
 _CELLS = 2**17
-# Tenths with fewer expected draws are tested together: for such numbers, a χ² test of each would
-# raise false alarms.
+# Tenths with fewer expected draws than this are tested together: a χ² test of such small numbers
+# would raise false alarms.
 _FEW = 1.0
 
 
 def tenths(
     draws: Draws, popularity: Floats, once: bool, models: dict[str, Floats]
 ) -> tuple[pd.DataFrame, list[float]]:
-    """Compare the numbers of draws from each tenth of the items with what given weights would give.
+    """Compare the draws from each tenth of the items with their expected number by given weights.
 
     Parameters
     ----------
@@ -90,7 +93,8 @@ def expected_counts(
     ``bins`` are indices of items. ``once`` says whether a list holds each item at most once.
     """
     order, part = np.concatenate(bins), np.repeat(np.arange(len(bins)), [len(x) for x in bins])
-    # Neighbours of the same bin and weight are of one kind: a list needs only their number.
+    # Items of the same bin and weight are of one kind. For each list, only the number of candidates
+    # of each kind matters.
     new = np.append(True, (np.diff(weights[order]) != 0) | (np.diff(part) != 0))
     w, kind, first = weights[order][new], np.cumsum(new) - 1, np.unique(part[new], True)[1]
     member = csr_array((np.ones(len(order)), (order, kind)), shape=(len(weights), len(w)))
@@ -116,9 +120,9 @@ def _distinct(counts: Floats, w: Floats, m: Floats) -> Floats:
     """Return three sums over the items of each list and kind, for draws without replacement.
 
     The sums are those of the probability π that the list holds the item, of the variance of
-    [rung before t], and of the share: see the module docstring. ``counts``, of shape (lists,
-    kinds), is the number of candidates of each kind, ``w`` the weight of each kind, and ``m``, of
-    shape (lists, 1), the number of draws.
+    [rung before t], and of the item's part of λ: see the module docstring. ``counts``, of shape
+    (lists, kinds), is the number of candidates of each kind, ``w`` the weight of each kind, and
+    ``m``, of shape (lists, 1), the number of draws.
     """
     n = counts.sum(axis=1, keepdims=True)
     # If a list holds all its candidates, t is the time before which almost all clocks ring.

@@ -4,9 +4,9 @@ Items are drawn with weights w = popularity^α. With replacement, an item has th
 where W is the total weight of the candidates of its list. Draws without replacement are equivalent
 to a race: each candidate has a clock that rings after an exponential time with the rate w, and the
 list consists of the first m candidates (Rosén, J. Statist. Plann. Inference 62, 1997). The order of
-a list is unknown. Its probability is therefore the probability that its m clocks ring before the
-clocks of all other candidates. Let :math:`w_j` be the weight of the j-th item of the list, and R
-the total weight of the other candidates, of which the first rings at the time t:
+a list is unknown. The probability of a list is therefore the probability that the clocks of its m
+items ring before the clocks of all other candidates. Let :math:`w_j` be the weight of the j-th item
+of the list, and R the total weight of the other candidates, of which the first rings at the time t:
 
 .. math:: \int_0^\infty R e^{-R t} \prod_{j} (1 - e^{-w_j t}) \, dt.
 """

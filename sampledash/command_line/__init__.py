@@ -2,7 +2,7 @@
 
 A command takes the parsed arguments and returns an ``Answer``;
 :mod:`~sampledash.command_line.options` lists the commands and their modules. Numbers, tables and
-sentences are those of the dashboard, which draws negatives without replacement by default.
+sentences are those of the dashboard. As there, negatives are drawn without replacement by default.
 """
 
 import os

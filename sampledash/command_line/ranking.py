@@ -170,8 +170,8 @@ def _grouped(
 ) -> list[RankSet]:
     """Return for each system a rank set that counts the negatives of each group separately.
 
-    ``groups`` divides the items into groups, as the function
-    :func:`~sampledash.readers.queries.class_sums` expects it. ``last`` has one entry: ``"classes"``
+    ``groups`` is a table that divides the items into groups, in the form that
+    :func:`~sampledash.readers.queries.class_sums` expects. ``last`` has one entry: ``"classes"``
     with the sampling weight of each group, or ``"strata"`` with the number of negatives that is
     drawn from each group.
     """

@@ -39,7 +39,7 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
 
 def lessons(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return all lessons of the dashboard as one HTML page."""
-    # Importing the code of the pictures is slow, so only this command imports it.
+    # Importing the code of the pictures is slow: import it only when this command runs.
     from sampledash.analyses.learn.html import page
 
     return Answer(text=page(progress))

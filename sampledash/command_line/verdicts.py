@@ -65,7 +65,7 @@ def _reports(args: argparse.Namespace) -> Answer:
 
 def report(args: argparse.Namespace, progress: Progress) -> Answer:
     """Run the command ``report``: return the results of the Consistency page as one HTML file."""
-    # Importing the code of the pictures is slow, so only this command imports it.
+    # Importing the code of the pictures is slow: import it only when this command runs.
     from sampledash.analyses.consistency.report import report as written
     from sampledash.analyses.consistency.result import Focus, Question, compute
     from sampledash.analyses.source import Source, expression

@@ -41,7 +41,8 @@ class Experiment:
     least_rating
         Lowest rating of a relevant item. If None, every held-out item is relevant.
     each_pair
-        Whether each relevant item is a separate instance, as in Steck's means (section 2.3).
+        Whether each relevant item is an instance by itself, so that means are over relevant items,
+        as in section 2.3 of Steck.
     """
 
     split: str
@@ -146,7 +147,11 @@ def sweep(
 
     Yields
     ------
-    Progress as a :class:`Sweep`, about ten times a second; at the end, a :class:`Point` per value.
+    Progress as a :class:`Sweep`, about ten times a second or more often.
+
+    Returns
+    -------
+    A :class:`Point` for each value.
 
     Raises
     ------

@@ -1,7 +1,8 @@
 """Matrix factorisations over all pairs of a user and an item, including unobserved pairs.
 
-One solver of weighted least squares serves iALS, AllRank and fits to observed ratings. If all
-weights are equal, the minimum has a closed form (an SVD). L-BFGS minimises the logistic loss.
+One solver of weighted least squares trains three kinds of models: iALS, Steck's AllRank, and models
+of observed ratings only. If all weights are equal, the minimum of the loss has a closed form (an
+SVD). L-BFGS minimises the logistic loss.
 
 References
 ----------

@@ -27,10 +27,10 @@ def compared(
 ) -> Iterator[tuple[slice, Flags, Flags]]:
     """Compare the scores of all items with each relevant item's score, in blocks of relevant items.
 
-    For each block, yield the slice of its relevant items, and flags of the items with higher and of
-    those with equal scores: a row of flags for each relevant item. ``scores[row[i]]`` are the
-    scores of all items for the user of relevant item number i, and ``threshold[i]`` is the score of
-    this relevant item.
+    For each block, yield the slice of its relevant items, flags of the items with higher scores,
+    and flags of the items with equal scores. Both arrays of flags have a row for each relevant
+    item. ``scores[row[i]]`` are the scores of all items for the user of relevant item number i, and
+    ``threshold[i]`` is the score of this relevant item.
     """
     at_once = max(_COMPARED // scores.shape[1], 1)
     for start in range(0, len(row), at_once):
@@ -47,17 +47,17 @@ def users_of(pairs: csr_array) -> Ints:
 def remove(relevant: csr_array, *flags: Flags) -> None:
     """Set the flags of all relevant items to False.
 
-    ``flags`` are arrays that say which items are above, or tied with, another item. A row has a
-    flag for each item. The same row of ``relevant`` stores an entry for each relevant item.
+    Each array of ``flags`` has the shape (rows, items), and each row belongs to a user. The same
+    row of the matrix ``relevant`` stores an entry for each relevant item of this user.
     """
     for some in flags:
         some[users_of(relevant), relevant.indices] = False
 
 
 def packed(above: Flags, tied: Flags) -> Bits:
-    """Pack flags into bits; they say which items are above, or tied with, a relevant item.
+    """Pack flags into bits. The flags say which items are above, or tied with, a relevant item.
 
-    Each array has a row for each relevant item: (rows, items).
+    Both arrays of flags have a row for each relevant item: (rows, items).
     """
     bits = np.zeros((2, len(above), -(-above.shape[1] // 64) * 8), dtype=np.uint8)
     for part, flags in zip(bits, (above, tied), strict=True):

@@ -27,7 +27,7 @@ STRIPE = 1024
 #: Number of columns in a block of the matrix of weights (items × items). A block fits into the
 #: processor's cache, which halves the time of scoring.
 WIDTH = 512
-#: Largest size in bytes of the weights between all items; larger weights raise an error.
+#: Largest memory in bytes for the weights between all items. More memory is refused by an error.
 LARGEST = 2**30
 
 
@@ -90,7 +90,7 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     whole: list[Any] = [np.empty((n, part.stop - part.start)) for part in _columns(n) if dense]
     for rows, block, share in cooccurrence(taken):
         # Row j of ``block`` holds the number C_ij of users who took both i and j, for all items i.
-        # Replace each C_ij by the cosine of i and j to the power q, s_ij.
+        # Replace each C_ij by s_ij, the cosine of i and j to the power q.
         if np.isfinite(k):
             block = _nearest(block, counts, rows.start, int(k))
         voter = np.repeat(np.arange(rows.start, rows.stop), np.diff(block.indptr))
@@ -123,9 +123,9 @@ def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
     """Return a block of co-occurrence counts, 0 except at the k nearest neighbours of each item.
 
     The rows are the items j from ``first`` on. C_ji users took both j and i, and n_i users took i:
-    ``counts[i]``. The nearest neighbours i ≠ j of j have the largest C_ji² / n_i; of two equally
-    near neighbours, the first is kept. If at most about 10⁵ users took an item, double precision
-    shows exactly whether two neighbours are equally near.
+    ``counts[i]``. The nearest neighbours i ≠ j of j have the largest C_ji² / n_i. If only some of
+    several equally near neighbours can be kept, the first are kept. If at most about 10⁵ users
+    took an item, double precision shows exactly whether two neighbours are equally near.
     """
     near = block.toarray().astype(np.float64)
     near **= 2

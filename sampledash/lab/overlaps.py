@@ -28,7 +28,7 @@ def overlaps(
         Rank sets of at least two systems, made by :func:`ranks_from_scores`.
     scores, relevant, seen
         The arguments of :func:`ranks_from_scores` from which the rank sets were made; ``scores``
-        holds those of each system, in the order of ``sets``.
+        holds the scores of each system, in the order of ``sets``.
 
     Returns
     -------
@@ -113,8 +113,8 @@ def _draw(above: Flags, tied: Flags, numbers: Ints, user: Ints, seed: int) -> No
 
     This is needed if several relevant items have this score. Their ranks have been drawn before,
     and give the number of irrelevant items above each of them: ``numbers[:, 0]``. The flags
-    ``above`` mark fewer items. Draw the missing items among those that ``tied`` marks, and add them
-    to ``above``. The other items with this score are then below.
+    ``above`` may mark fewer items. Draw the missing items among those that ``tied`` marks, and add
+    them to ``above``. The other items with this score are then below.
     """
     for row in np.flatnonzero(tied.any(axis=1) & (numbers[:, 1] == 0)):
         items = np.flatnonzero(tied[row])

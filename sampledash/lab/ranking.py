@@ -37,8 +37,9 @@ _FEWEST = 16
 # Largest size of the scores of a block in bytes; with very many items, a block has fewer than
 # _FEWEST users.
 _LARGEST = 64 * 2**20
-# Number of decimals to which numbers of items in ``classes`` are rounded. They may be fractions: an
-# item is divided over several classes if its sampling weight lies between the weights of classes.
+# Number of decimals of the counts in ``RankSet.classes``. A class groups items of similar sampling
+# weight. Counts may be fractions: if an item's weight lies between the weights of two classes, the
+# item is divided over several classes.
 DIGITS = 5
 
 
@@ -74,9 +75,9 @@ def rank(
         As in :func:`ranks_from_scores`, or a text such as ``"popularity"`` or
         ``"popularity^0.75"``: the number of training interactions of each item, to this power.
     marks
-        A list to which the marks (bits of the irrelevant items above and tied) of the relevant
-        items are added, in the order of the rank set, for
-        :func:`sampledash.lab.marks.with_overlaps`.
+        A list to which marks are added, for :func:`sampledash.lab.marks.with_overlaps`. Marks are
+        bits that tell which irrelevant items are above a relevant item, or tied with it. The
+        relevant items are in the order of the rank set.
 
     Yields
     ------
@@ -84,7 +85,8 @@ def rank(
 
     Returns
     -------
-    One instance for each user with relevant items, with the user's label and ``provenance``.
+    A rank set with ``provenance``. It has one instance, with the user's label, for each user with
+    relevant items.
 
     Raises
     ------
@@ -184,7 +186,7 @@ def ranks_from_scores(
         is true or nonzero at relevant items. Items are column numbers of the scores, from 0.
     seen
         Items that are not candidates of the user, in any form that ``relevant`` allows; a relevant
-        item is always a candidate. If None, all items are candidates except those with the score
+        item is always a candidate. All other items are candidates, except items with the score
         −inf, by which frameworks mark items that are not candidates.
     system
         Name of the recommender.
@@ -270,7 +272,7 @@ def blocks(
         scores = _checked(scores_of(start, stop), (stop - start, n_items), start)
         threshold = scores[user[rows] - start, relevant.indices[rows]]
         _refuse_masked(threshold, user[rows], relevant.indices[rows])
-        if others is not None:  # seen items are no candidates, and get the score −inf too
+        if others is not None:  # these items are no candidates: change their score to −inf
             scores = scores.astype(np.result_type(scores, np.float32))  # a copy, changed below
             block = slice(others.indptr[start], others.indptr[stop])
             scores[users_of(others[start:stop]), others.indices[block]] = -np.inf
@@ -288,8 +290,8 @@ def _count(
 ) -> Part[tuple[Ints, dict[str, Any]]]:
     """Rank every relevant item; return the user of each item, and columns for a :class:`RankSet`.
 
-    Relevant items are in the order of ``relevant``: user by user. If ``marks`` is a list, their
-    marks (bits of the irrelevant items above and tied) are added to it.
+    Relevant items are in the order of ``relevant``: user by user. If ``marks`` is a list, bits are
+    added to it that tell which irrelevant items are above each relevant item, or tied with it.
     """
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = users_of(relevant), relevant.indices.astype(np.int64)
@@ -385,7 +387,8 @@ def _classes_of(weights: ArrayLike, relevant: csr_array) -> tuple[NDArray[np.flo
 
     An item whose weight is between the weights of two classes is divided over several classes.
     Return the shares into which each item is divided, one for each class, and the weights of the
-    classes. The shares of an item add up to 1; all shares are an array (items, classes), float32.
+    classes. The shares of an item add up to 1, and a share may be negative. The array of all shares
+    has the shape (items, classes) and the type float32.
     """
     _refuse_several("weights", relevant)
     array, items = checks.numbers("weights", weights), relevant.shape[1]
@@ -449,7 +452,7 @@ def _is_matrix(given: object) -> bool:
 
 
 def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
-    """Return the given items of each user as a sparse matrix (users, items) of ones."""
+    """Return a sparse matrix (users, items) that stores one entry for each given item of a user."""
     if _is_matrix(given):
         if not issparse(given) and given.dtype != bool:
             raise ValueError(f"{name} as an array users × items must hold true and false")

@@ -189,9 +189,9 @@ def open_interactions(
 def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
     """Return the names of the columns, and whether the first line is a header line.
 
-    A line is a header if it holds no number, or if it holds a chosen name. Without a header line,
-    the columns are user, item, rating and timestamp in this order, but a column after the second
-    that begins with a number of at least 1e8 is the timestamp.
+    The first line is a header line if no cell is a number, or if a cell is one of the names in
+    ``chosen``. Without a header line, the columns are user, item, rating and timestamp in this
+    order, but a column after the second that begins with a number of at least 1e8 is the timestamp.
     """
     cells = [cell.strip() for cell in cells]
     numeric = [checks.is_numeral(cell) for cell in cells]
@@ -246,7 +246,10 @@ _ROLES: dict[Role, cells_of.Role] = {
 
 
 def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
-    """Return a mask of repeated interactions of a user with an item, except the first or last."""
+    """Return a mask of repeated interactions: all but one of a user with an item.
+
+    With ``keep_first``, this one is the first in time, otherwise the last.
+    """
     order = interactions.in_time if keep_first else interactions.in_time[::-1]
     pair = interactions.user.astype(np.int64) * interactions.n_items + interactions.item
     counts = np.zeros(interactions.size, dtype=bool)

@@ -25,7 +25,7 @@ class Knob:
     Attributes
     ----------
     name, default, about
-        Name in the recommender's text; default value, from the paper; short description.
+        Name in the recommender's text; default value; short description.
     low, high
         Smallest and largest allowed value.
     whole
@@ -69,7 +69,7 @@ class Family:
     source: str
     train: Callable[..., Training]  # called with interactions, a seed, and the knobs by name
     knobs: tuple[Knob, ...] = ()
-    rated: bool = False  # whether the family learns from the values of ratings
+    rated: bool = False  # whether the family cannot be trained without ratings
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,8 @@ class Recommender:
         Raises
         ------
         ValueError
-            Immediately if the recommender learns from ratings and there are none; during training
-            if the weights between all items do not fit into memory.
+            Immediately if the recommender needs ratings and there are none; during training if the
+            weights between all items take more than 1 GiB, or if ``reg`` is too small.
         """
         require_interactions(interactions)
         seed = checks.integer("seed", seed, low=0)
@@ -159,7 +159,9 @@ def recommender(name: str, **knobs: float) -> Recommender:
 
 
 def parse_recommender(text: str) -> Recommender:
-    """Return the recommender that a text describes; other hyperparameters have default values.
+    """Return the recommender that a text describes.
+
+    Hyperparameters that the text leaves out have their default values.
 
     Raises
     ------

@@ -187,7 +187,7 @@ def statements(paper: str, values: Values) -> pd.DataFrame:
 
 
 def check_text(load: Load, tables: Mapping[int, pd.DataFrame], report: Progress) -> pd.DataFrame:
-    """Return a table of statements of Krichene & Rendle, with our numbers: do they hold?
+    """Check statements of Krichene & Rendle; return a table of them, with our numbers.
 
     The statements are about the paper's figures, toy example and experiment. ``load`` returns the
     bundled rank sets by name: :func:`sampledash.example`. ``tables`` holds the results of
@@ -225,9 +225,9 @@ def _metrics() -> Values:
 
 
 def _sampled() -> Values:
-    """Check statements of Krichene & Rendle about Figure 3, expected sampled metrics over the rank.
+    """Check statements of Krichene & Rendle about Figure 3: expected metrics by true rank.
 
-    The ranks are 1..1,000, as in the enlarged plots of the figure.
+    The true ranks are 1..1,000, as in the enlarged plots of the figure.
     """
     ranks, auc = np.arange(1, 1001), parse_metric("AUC")
     bias = []
@@ -246,9 +246,9 @@ def _sampled() -> Values:
 
 
 def _largest_bias(m: int) -> float:
-    """Return the largest difference between expected sampled AP, for m, and exact AP.
+    """Return the largest difference between expected AP with m negatives and exact AP.
 
-    It is the largest over the true ranks 1..1,000. m is the number of negatives.
+    The true ranks are 1..1,000.
     """
     ranks = np.arange(1, 1001)
     return _most(expected("AP", ranks, Sampling(_N, m, WITH)) - parse_metric("AP")(ranks, _N))
@@ -312,8 +312,8 @@ def _turns(values: Floats) -> int:
 def _sizes() -> Values:
     """Check statements of Krichene & Rendle, section 5.5: how does bias depend on m and n?
 
-    m is the number of negatives, n that of candidates. The bias is that with and without
-    correction.
+    m is the number of negatives, n that of candidates. The bias is that of AP, without correction
+    and with the correction of least bias.
     """
     by_m = [_least_bias(1000, m) for m in (2, 4, 8, 16)]
     by_n = [_least_bias(n, 8) for n in (250, 500, 1000, 2000)]
@@ -383,8 +383,9 @@ def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
     """Check statements of Krichene & Rendle, section 6.1 and Figure 5, on true ranks."""
     x, z = by["X"], by["Z"]
     # Count the users whose relevant item is at the end of the list that recommender Z ranks.
-    # ``worst`` counts the last 1 % of the list, if the item is the last of the items tied with it.
-    # ``drawn`` is the expected number in the last 10 %, if tied items are in random order.
+    # ``worst`` is the number in the last 1 % of the list, with the relevant item behind all items
+    # tied with it. ``drawn`` is the expected number in the last 10 %, with tied items in random
+    # order.
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]

@@ -122,9 +122,9 @@ def _measures() -> Values:
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
-    # TOPK is the share of the relevant items that are in the first part of a list of n items. As a
-    # function of the length of this part, as a share (0 to 1) of the list, TOPK is constant between
-    # 0, 1/(n-1), 2/(n-1), ..., so the area under its curve is the mean of these constants.
+    # TOPK is the share of the relevant items that are in the first part of a list of n items. The
+    # length of this part is a share (0 to 1) of the list. TOPK is constant between the lengths 0,
+    # 1/(n-1), 2/(n-1), ... The area under its curve is therefore the mean of these constants.
     topk = [np.mean(above <= step - 1e-9) for step in np.arange(1, n) / (n - 1)]
     metrics = [parse_metric(name) for name in ("ATOP", "Recall@10", "Precision@10")]
     atop, recall, precision = (metric.of_set(ranks, n) for metric in metrics)
