@@ -12,10 +12,10 @@ rate of the next ring. Of the m drawn items, :math:`A_m` are above the relevant 
 
 .. math:: P(A_m = a, D_m = d) = \int_0^\infty E[R;\, A = a, D = d, B = m - a - d]\, dt.
 
-where E[R; ...] is the mean of R, which counts as 0 unless the equations hold. At a fixed t, A, D
-and B are independent, and each is a sum of binomial numbers: one for each class of items of equal
-weight. Its distribution is computed from its characteristic function, and the integral by the
-trapezoidal rule over log t.
+Here, E[R; ...] is the mean of R, where R counts as 0 unless the three equations hold. At a fixed t,
+A, D and B are independent. Each of them is a sum of binomial numbers, one for each class of items
+of equal weight. The distribution of such a sum is computed from its characteristic function, and
+the integral by the trapezoidal rule over log t.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ _SMALL = 500  # largest number of probabilities that are computed with an error 
 # Settings of the integral over log t (module docstring): _FINE for few probabilities, _COARSE for
 # many, with an error of about 1e-6. A setting has three numbers, in standard deviations: the
 # distance of neighbouring nodes; the largest distance of a node from the middle of the integrand;
-# and the largest distance from its mean of the number of items whose clocks have rung by time t.
+# and, for the number of items whose clocks have rung by time t, the largest distance from its mean.
 _FINE, _COARSE = (0.25, 12.0, 9.0), (1.2, 3.6, 6.5)
 _ROWS = 512  # largest number of instances that are computed together
 _LEAST = 1e-6  # items of weight 0 get this share of the smallest positive weight: they come last
@@ -59,9 +59,9 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
 
     Returns
     -------
-    Three arrays: the index of each item's first class, (items,); the parts of the item in its
-    classes, from the first on; and the weights of the classes. The parts have shape (items, 1), or
-    (items, 4) if items are divided over four classes.
+    Three arrays: the index of each item's first class, (items,); the parts of each item; and the
+    weights of the classes. The parts have shape (items, 1), or (items, 4) if items are divided over
+    four classes: these are the item's first class and the three after it.
     """
     weight = checks.numbers("weights", weights)
     if np.any(weight < 0) or not weight.any():
@@ -138,10 +138,10 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
         the weight: (instances, 4, classes). Tied items are in random order. Items of weight 0 are
         drawn after all others.
     m
-        Number of sampled negatives; all of them if an instance has fewer.
+        Number of sampled negatives. If an instance has fewer negatives, all of them are drawn.
     small
-        If the result has at most this many entries, their error is below 1e-13, which takes long.
-        Otherwise the error is about 1e-6.
+        If the result has at most this many entries, they are computed slowly, with errors below
+        1e-13. Otherwise the errors are about 1e-6.
     """
     above, tied, negatives, weight = (classes[:, part] for part in range(4))
     every = np.rint(negatives.sum(axis=1)) <= m
@@ -227,14 +227,14 @@ def _rung(
     """Return the probability that the clocks of s items have rung by ``time``, for s = 0..m.
 
     Each item has a clock that rings after an exponential time, whose rate is the item's weight.
-    Also return the mean of the total weight of the items whose clocks have not rung; it counts as 0
-    unless exactly s clocks have rung. Both results have shape (rows, m + 1). ``counts`` is the
-    number of items of each weight, (rows, weights).
+    Also return the mean of the total weight of the items whose clocks have not rung. In this mean,
+    the weight counts as 0 unless exactly s clocks have rung. Both results have shape (rows, m + 1).
+    ``counts`` is the number of items of each weight, (rows, weights).
     """
     p, q = -np.expm1(-weight * time), np.exp(-weight * time)
     # It is very improbable that the number of items whose clocks have rung is outside low..most:
     # such numbers are left out. The characteristic function at ``size`` points determines the
-    # probabilities of the others.
+    # probabilities of the numbers low..most.
     mean, reach = counts @ p, wide * np.sqrt(np.maximum(counts @ (p * q), 0) + 1)
     low = min(max(int(np.min(mean - reach)), 0), m)
     most = min(int(np.max(mean + reach)), int(np.rint(counts.sum(axis=1)).max()))

@@ -42,7 +42,7 @@ class Kind:
     solve: Callable[[Correction, Metric, Sampling, int], Solution]
     tex: str  # formula in TeX: a Jinja2 template, which uses the macros of formula.tex.jinja
     aliases: tuple[str, ...] = ()
-    #: Whether the correction needs the distribution of the sampled rank given the true rank.
+    #: Whether the corrected values depend on more than the metric and m, for example on n.
     by_rank: bool = True
     #: Whether the corrected values minimise an error averaged over all true ranks under a prior.
     #: Such values have to be computed anew for each m, which is slow.
@@ -131,7 +131,7 @@ class Correction:
 
     @property
     def by_rank(self) -> bool:
-        """Whether the correction needs the distribution of the sampled rank given the true rank."""
+        """Whether the corrected values depend on more than the metric and m, for example on n."""
         return self.kind.by_rank
 
     @property

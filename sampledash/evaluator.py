@@ -32,8 +32,8 @@ class Decided(NamedTuple):
     Attributes
     ----------
     ranks
-        Rank of each relevant item, in the order in which the items were given. A tied item has its
-        best possible rank. The rank is None if it is beyond k.
+        Rank of each relevant item, in the order in which the items were given. Irrelevant
+        candidates tied with an item count as below it. The rank is None if it is beyond k.
     ties
         Number of irrelevant candidates tied with each relevant item, 0 if its rank is beyond k.
     scored
@@ -253,7 +253,7 @@ def _chunks(
 
 @dataclass(eq=False, repr=False)
 class Evaluation:
-    """The users evaluated so far, and their ranks: the result of :func:`evaluate`.
+    """Users evaluated so far, and ranks of their relevant items: the result of :func:`evaluate`.
 
     An evaluation that ended early can be continued with the parameter ``resume``.
 

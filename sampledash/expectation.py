@@ -35,9 +35,9 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
 
     Notes
     -----
-    Except for AUC and ATOP under a uniform scheme, the expected value differs from the exact
-    ``metric(rank, n)`` by an amount that depends on the rank. So the order of two systems by the
-    expected sampled mean can be the opposite of their order by the exact mean.
+    Except for AUC and ATOP under a uniform scheme, the expected value in general differs from the
+    exact ``metric(rank, n)`` by an amount that depends on the rank. So the order of two systems by
+    the expected sampled mean can be the opposite of their order by the exact mean.
     """
     metric = as_metric(metric)
     require_sampling(sampling)
@@ -127,7 +127,10 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
 
 
 def prior_weights(prior: ArrayLike, n: int | None = None) -> Floats:
-    """Check a prior over the ranks 1..n (if None, over any n) and return it normalised to sum 1."""
+    """Check a prior over the ranks 1..n, and return it normalised to sum 1.
+
+    If ``n`` is None, the prior may have any length.
+    """
     try:
         array = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -37,17 +37,18 @@ def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> In
 
 
 def jumps(sampling: Drawing, metric: Metric) -> list[int]:
-    """Return the ranks where a metric with a cutoff k changes most; none without a cutoff.
+    """Return the ranks where a metric with a cutoff k changes most, such as k and k + 1.
 
-    The exact metric jumps after rank k; the expected sampled metric falls gradually.
+    The exact metric jumps after rank k; the expected sampled metric falls gradually. The list is
+    empty if the metric has no cutoff.
     """
     n, m = sampling.n, sampling.m
     last, k = metric.cut(n - 1), metric.cut(m)
     if last is None or k is None:
         return []
     ranks = [last, last + 1]
-    # If the items above the relevant item have this share of the sampling weight, the sampled rank
-    # is at most k, the cutoff in a sample of m negatives, in about half of the samples.
+    # Here, k is the cutoff in a sample of m negatives. If the items above the relevant item have
+    # this share of the sampling weight, about half of the samples give a sampled rank of at most k.
     share = (k - 0.5) / m
     if share < 1:
         grid, spread = rank_grid(n), (share * (1 - share) / m) ** 0.5

@@ -47,8 +47,8 @@ SINGULAR_CUTOFF = 1e-10
 #: rank. With more sampled ranks, the fit starts with values that fall after few of the ranks, and
 #: adds further ranks while the fit improves.
 _ALL = 400
-#: The fit of non-increasing corrected values adds a sampled rank after which the values may fall
-#: only if the squared error then decreases by more than twice this number per unit of the fall.
+#: The fit of non-increasing corrected values lets them fall after a further sampled rank only if
+#: each unit of this fall lowers the squared error by more than twice this number.
 _FLAT = 1e-13
 
 
@@ -323,7 +323,7 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
         if size <= _ALL:
             break
         if not dense and 4 * seen > size and 3 * np.sum(heights > 0) > len(tried):
-            # The vector x falls after more than a third of the sampled ranks at which it may fall.
+            # The vector x falls after more than a third of the sampled ranks after which it may.
             # Start again, and let it fall after many more sampled ranks.
             number = seen // 2 if 3 * seen > size else seen // 3
             tried, dense = np.r_[_spread(size, number), np.arange(size, len(columns))], True

@@ -34,10 +34,10 @@ class Kind:
     aliases: tuple[str, ...]
     tex: str  # TeX of the metric of one relevant item at rank r, without the cutoff
     about: str
-    # Except for AUC and ATOP, a metric is a sum over relevant items, times scale(relevant, k);
-    # ``relevant`` is the number of relevant items. The j-th relevant item, at rank ``position``,
-    # adds gain(position, j) if its rank is within the cutoff k. If ``first_only``, only the first
-    # relevant item counts.
+    # A metric is a sum over relevant items, times scale(relevant, k); ``relevant`` is the number of
+    # relevant items. The j-th relevant item, at rank ``position``, adds gain(position, j) if its
+    # rank is within the cutoff k. If ``first_only``, only the first relevant item counts. AUC and
+    # ATOP do not use ``gain``.
     gain: Callable[[Floats, int], Floats] = lambda position, j: np.ones_like(position)
     scale: Callable[[int, float], float] = lambda relevant, k: 1 / relevant
     # The next five properties are described at the attributes of :class:`Metric`.
@@ -110,7 +110,8 @@ def places_within(share: float, others: ArrayLike) -> Ints:
     """Return the cutoff k for which TOPK@share equals Recall@k.
 
     TOPK counts a relevant item if at most this ``share`` (0..1) of the other items is above it.
-    ``others`` is the number of other items, of any shape: n - 1 in the full list, m in a sample.
+    ``others`` is an array of any shape. It holds numbers of other items: n - 1 in the full list, m
+    in a sample.
 
     Examples
     --------

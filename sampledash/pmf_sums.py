@@ -33,8 +33,8 @@ _SIZES = 12  # largest number of interpolation points over 1/N; N is the number 
 #: Without replacement, instances are grouped by the number N of negatives before interpolation. In
 #: a group, log(1 - m/N) differs by at most this.
 _BAND = 0.25
-#: Without replacement, an instance is not interpolated if fewer items than this are above the
-#: relevant item, or fewer below it.
+#: Without replacement, a relevant item is not replaced by interpolation points if fewer items than
+#: this are above it, or fewer than this are below it.
 _END = 64
 
 
@@ -54,8 +54,8 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
     without replacement from N items, the curve is narrower by the factor sqrt(1 - m/N), and smooth
     in 1/N. So items with similar factors are interpolated over 1/N too, with up to 12 points.
 
-    Items are not replaced if they are few. An item is not replaced if a sample may hold all
-    candidates above it, or all below it.
+    Items are not replaced if they are few. For draws without replacement, an item is also kept if a
+    sample may hold all candidates above it, or all below it.
     """
     if SCHEMES[scheme].varies:
         return list(parts)
@@ -76,10 +76,10 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         # all of h given items with probability about high^h. Choose h so that this is 1e-18, but
         # at least _END. ``end`` is the share h / N.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # Within the band (items with similar drawn shares), the logarithm of a probability changes
-        # by at most 4 times ``x``, unless the probability is negligible. Interpolation over 1/N
-        # with k points therefore has an error of about x^k / k!. ``sizes`` is a k for which this
-        # error is negligible.
+        # As N varies within the band (items with similar drawn shares), the logarithm of a
+        # probability that is not negligible changes by at most 4 times ``x``. Interpolation over
+        # 1/N with k points therefore has an error of about x^k / k!. ``sizes`` is a k for which
+        # this error is negligible.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
@@ -100,8 +100,8 @@ def _merge(
 
     Moderate means ``end`` <= p <= 1 - ``end``. The items are interpolated separately in intervals
     (panels) of arcsin(sqrt(p)); there are ``width`` panels per radian. ``sizes`` is the number of
-    interpolation points over 1/N, where N is the number of negatives. 1/N lies in ``low`` to
-    ``high``; these are 0 if the probabilities do not depend on N.
+    interpolation points over 1/N, where N is the number of negatives. 1/N lies between ``low`` and
+    ``high``. Both are 0 if the probabilities do not depend on N.
     """
     above, below, weight = part
     first = np.arcsin(np.sqrt(min(end, 0.5)))

@@ -8,8 +8,8 @@ the third digit.
 Let p be the share of the items that are above the relevant item. As a function of arcsin(sqrt(p)),
 the probability of a sampled rank is a bell-shaped curve of width 1/(2 sqrt(m)). For sums of such
 probabilities, or of products of two of them, long panels need at least three nodes on this width. A
-prior learned from sampled ranks is steeper: means over it have errors up to 1e-7 with three nodes,
-and below 1e-14 with four times as many.
+prior learned from sampled ranks can be steeper than this curve. Means over such a prior have errors
+up to 1e-7 with three nodes on this width, and below 1e-14 with four times as many.
 """
 
 from collections.abc import Callable, Iterable

@@ -92,7 +92,10 @@ class RankCounts:
 
 
 def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
-    """Return each label's number (0, 1, ... by first appearance), and how many are distinct."""
+    """Give each distinct label a number: 0, 1, ... by first appearance.
+
+    Return the number of each label in ``labels``, and how many distinct labels there are.
+    """
     if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):
         # The labels are increasing, so all differ, and the i-th label gets the number i.
         return np.arange(len(labels)), len(labels)
@@ -150,12 +153,12 @@ def all_of(parts: Sequence[RankCounts]) -> RankCounts:
 
 
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
-    """Return the distinct relevant items of all systems, and where each system's items are in them.
+    """Return the distinct relevant items of all systems, and the index of each system's items.
 
-    Items are joined into one if all their values but ``count`` and ``relevant`` are equal, such as
-    the number of negatives above; their counts are added. ``relevant`` has no meaning in the
-    result, because no distribution of sampled ranks needs it. For each system, an array holds the
-    index of each of its items in the result.
+    Items are joined into one if they are equal in all arrays except ``count`` and ``relevant``. The
+    counts of joined items are added. ``relevant`` has no meaning in the result, because no
+    distribution of sampled ranks needs it. There is an array for each system: it holds, for each
+    item of the system, the index of this item in the result.
     """
     whole = all_of(parts)
     first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])
@@ -165,7 +168,10 @@ def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list
 
 
 def one_item_per_instance(counts: RankCounts) -> RankCounts:
-    """Make each relevant item an instance with all other items as negatives, for TOPK and ATOP."""
+    """Make each relevant item an instance with all other items as negatives.
+
+    The metrics TOPK and ATOP rank a relevant item among all other items, relevant ones included.
+    """
     alone = np.ones_like(counts.position)
     above = counts.above + counts.position - 1
     negatives = counts.negatives + counts.relevant - 1

@@ -1,11 +1,12 @@
 r"""Sampling of negatives: the class :class:`Sampling`, and the distribution of the sampled rank.
 
-With ``a`` irrelevant items above the relevant item and ``b`` below it, the number of drawn items
-above it, which is the sampled rank minus one, has the distribution
+Let ``a`` irrelevant items be above the relevant item, and ``b`` below it. The number of drawn items
+above the relevant item is the sampled rank minus one. This number has the distribution
 
 * with replacement: Binomial(m, a/(a+b)) (eq. 15 of Krichene & Rendle 2020);
 * without replacement: Hypergeometric(a+b, a, m);
-* popularity-weighted: Binomial(m, q), where q is the share of the sampling weight above the item;
+* by popularity, with replacement: Binomial(m, q), where q is the share of the sampling weight that
+  is above the relevant item;
 * if the number D of different drawn items varies: Hypergeometric(a+b, a, D), averaged over D.
 
 Notes
@@ -36,14 +37,14 @@ Sizes = Callable[[int, Floats], Floats]
 #: number of negatives, which is the largest m.
 TOO_MANY = "m = {} is too large without replacement: {}; take m <= {} or sample with replacement"
 CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which fit the CPU cache
-#: The number of sampled items above the relevant item is more than this many standard deviations
-#: from its mode with a probability below 1e-30. Such numbers are left out.
+#: Numbers of sampled items above the relevant item are left out if they are more than this many
+#: standard deviations from the most likely number. Their total probability is below 1e-30.
 SIGMAS = 12
 _CACHE = 1 << 15  # number of probabilities that are processed together in the CPU cache
 POINTS = 24  # interpolation points in each interval of p, the share of items above the relevant one
 _NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than this
-#: For at least this many relevant items with the same m, ``pmf`` loops over the sampled ranks, and
-#: not over relevant items.
+#: If there are at least this many relevant items, all with the same m, ``pmf`` calls ``_by_count``,
+#: which is then faster than ``_outward``.
 _MANY = 400
 _NO_WEIGHT = 1e-18  # sample sizes (numbers of different items) with smaller probability are ignored
 _TINY = 1e-290  # smaller probabilities are skipped: subnormal numbers are a hundred times slower
@@ -61,7 +62,8 @@ class Sampling:
         Number of sampled negatives; at least 1, without replacement at most n - 1.
     scheme
         ``"without-replacement"`` (usual in evaluations), ``"with-replacement"`` (assumed by the
-        equations of the paper), or ``"popularity"`` (with replacement, not uniform).
+        equations of the paper), ``"collapsed"`` (with replacement, duplicates removed), or
+        ``"popularity"`` (with replacement, not uniform).
     odds
         For the scheme ``"popularity"``: how many times as often an item above the relevant item is
         drawn as an item below it. 1 is uniform.
@@ -313,8 +315,8 @@ def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, 
 def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
     """Return the most likely number of sampled items above each relevant item.
 
-    ``a`` and ``b`` are as ``above`` and ``below`` in :func:`pmf`, which is fastest if relevant
-    items are sorted by the result.
+    ``a`` and ``b`` are as ``above`` and ``below`` in :func:`pmf`. That function is fastest if the
+    relevant items are sorted by these most likely numbers.
     """
     if SCHEMES[scheme].distinct:
         return np.minimum(np.floor((draws + 1) * (a + 1) / (a + b + 2)), np.floor(a))
@@ -368,10 +370,10 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0
-    # First go up from the mode: the probabilities that more items above are sampled. Then go down,
-    # in the same way with a and b exchanged.
+    # First compute the probabilities of all numbers above the mode, one after the other. Then
+    # compute those of all numbers below the mode, in the same way with a and b exchanged.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
-        # ``ends[s]`` is the number of rows (relevant items) whose mode is at most s.
+        # ``ends[s]`` is the number of rows (relevant items) whose ``start`` is at most s.
         ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()
         rest, low = y - taken * (m - 1), 0
         for s, end in enumerate(ends):
@@ -466,7 +468,7 @@ def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
     head, values = p[:, :last], vector[:last]
     mean = head @ values
     # Subtract the mean first, because E[v^2] - E[v]^2 would lose digits. ``empty_like`` gives
-    # ``square`` the memory order of ``head``, which ``einsum`` multiplies with it.
+    # ``square`` the same memory order as ``head``, so that ``einsum`` multiplies the two fast.
     square = np.subtract(values, mean[:, None], out=np.empty_like(head))
     square *= square
     variance = np.einsum("rs,rs->r", head, square)

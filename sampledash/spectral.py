@@ -44,7 +44,7 @@ beyond degree 2 √N.
 close to the polynomials, and the eigenvalues are computed numerically.
 
 :class:`Resolution` says what a corrected metric resolves at the top of the list. Let d be the
-largest degree of which the correction keeps at least half.
+largest degree of a component of which the correction keeps at least half.
 
 * ``width``: the rank of the first zero of the polynomial of degree d, at about
   :math:`\sin^2(2.405 / (2 d + 1)) \, n` ranks, as for a Legendre polynomial. This is the finest
@@ -98,9 +98,9 @@ class Resolution:
         Rank of the first zero of the polynomial of this degree: about the finest detail at the top
         of the list that the correction keeps.
     blind
-        First rank with a probability above 0 in a distribution of the true rank that gives all
-        polynomials up to ``degree`` the means of the uniform distribution. (A fraction stands for
-        the two neighbouring ranks.)
+        First rank with a probability above 0 in a certain distribution of the true rank. Under this
+        distribution, all polynomials up to ``degree`` have the same means as under the uniform
+        distribution. (A fraction stands for the two neighbouring ranks.)
     """
 
     degree: int
@@ -180,7 +180,7 @@ def retained(sampling: Sampling, gamma: float) -> Floats:
     Raises
     ------
     ValueError
-        If :func:`eigenvalues` raises it for the scheme, or if gamma is out of range.
+        If :func:`eigenvalues` refuses the scheme, or if gamma is out of range.
 
     Notes
     -----

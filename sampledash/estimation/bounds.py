@@ -51,7 +51,7 @@ def bounds(
     tolerance
         How far the share of sampled ranks up to each t = 1..m may be from the observed share, in
         0..1. Near 0, the bounds are those of infinitely many instances. If None, the bounds are a
-        95 % confidence interval, which allows for the sampling error of these instances.
+        95 % confidence interval, which allows for the sampling error of the given instances.
 
     Returns
     -------
@@ -141,7 +141,10 @@ def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range
 
 
 def decided(spans: Iterable[Range | None]) -> int:
-    """Return how many ranges exclude 0, and so decide the sign; None does not count."""
+    """Return how many ranges of a difference exclude 0, so that the sign is known.
+
+    None in place of a range does not count.
+    """
     return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 
@@ -172,9 +175,9 @@ def confidence_range(
     Where all negatives are drawn, the metric is known exactly.
 
     ``srs.adaptive`` says whether m depended on the drawn negatives; None means unknown. Without a
-    ``shape``, if it is None and m correlates with the rank (test at the 5 % level), the interval
-    covers both cases. With a shape, raise a ValueError if it is true, or if it is None and m
-    correlates with the rank (0.1 % level).
+    ``shape``, the interval covers both cases if ``adaptive`` is None and m correlates with the rank
+    (test at the 5 % level). With a shape, raise a ValueError if ``adaptive`` is true, or if
+    ``adaptive`` is None and m correlates with the rank (test at the 0.1 % level).
     """
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
@@ -323,7 +326,7 @@ def _within_limits(
         lows, highs = [], []
         for counts, share in zip(observed.counts, shares, strict=True):
             total = counts.sum() / observed.design_effect
-            below = share * total  # effective number of instances with sampled rank <= t, by t
+            below = share * total  # for each t, effective number of sampled ranks <= t
             # All limits must hold together, so the upper and the lower limits at all t and all m
             # share the error probability.
             tail = (1 - level) / (2 * len(share) * len(shares))
@@ -379,7 +382,8 @@ def bounds_from_table(
         ``"non-increasing"`` admits only distributions in which no rank is more probable than a
         better rank. If None, all distributions are admitted.
     scheme
-        ``"without-replacement"`` or ``"with-replacement"``.
+        ``"without-replacement"``, ``"with-replacement"``, or ``"collapsed"`` (with replacement,
+        duplicates removed).
     instances
         Number of instances in each printed mean. If given, a mean may differ from its expected
         value by rounding and two standard errors; if None, by rounding only.

@@ -25,11 +25,11 @@ the top ranks. Where m differs between instances, the ranks of the instances wit
 at random from the common :math:`\pi`; this adds to C.
 
 Instances whose n differs, or whose m correlates with the rank, have no common :math:`\pi`. They are
-divided into strata of nearly equal n (and of nearly equal m), each with its own distribution. The
-interval holds every weighted sum of the strata's mean metrics at which their squared distances add
-up to at most :math:`z^2`. Within a stratum, for a given share of items above the relevant item, A
-and the metric lie between their values at the smallest n and at the largest n. Therefore mixtures
-of the values at these two n represent any n in between.
+divided into strata of nearly equal n (and of nearly equal m). Choose a :math:`\pi` for each
+stratum, such that the squared distances add up to at most :math:`z^2`. The interval holds every
+weighted sum of the strata's mean metrics that such a choice can give. Within a stratum, for a given
+share of items above the relevant item, A and the metric lie between their values at the smallest n
+and at the largest n. Therefore mixtures of the values at these two n represent any n in between.
 
 A shape ("non-increasing") is an assumption about the distribution that ranks are drawn from; the
 ranks of some hundred instances do not have it themselves. With a shape, C is therefore multinomial,
@@ -42,14 +42,14 @@ Let m depend on the drawn negatives, by a stopping rule that uses nothing but th
 the probability of m and sampled rank s is
 :math:`P(m, s \mid r) = h(m, s) \, A^{(m)}_{rs}`, with a factor h that is equal for all true ranks.
 Unless h is known, the shares of sampled ranks *at one m* give no information about :math:`\pi`. The
-likelihood does, because h cancels in its ratios: with
+likelihood gives information, because h cancels in ratios of likelihoods: with
 :math:`\ell(\pi) = \sum_u \log (\pi^T A^{(m_u)})_{s_u}` the interval holds the mean metric of every
 :math:`\pi` with :math:`2 (\ell(\hat\pi) - \ell(\pi)) \le z^2`. Here, :math:`\ell` is expanded to
 second order about its maximum.
 
 AUC and ATOP are linear in the number of items above the relevant item. The share of the drawn items
 that are above is an unbiased estimate of the share x of all items (section 4.4.1 of Krichene &
-Rendle), and a shape does not narrow the interval. The true ranks are fixed, so an instance adds the
+Rendle), and a shape does not narrow the interval. The true ranks are fixed, so the estimate has the
 variance :math:`x(1-x)\,c/m`, with c = 1 with replacement and c = (n-1-m)/(n-2) without. If s of the
 m drawn items are above, :math:`s(m-s) / (m(m-c))` estimates x(1-x) without bias. The interval is
 Wilson's, for the number of draws that would give this variance if all instances had the same x; for
@@ -67,8 +67,8 @@ best fit, intervals would be a few percent shorter and miss in up to 23 % of run
 can be much narrower.
 
 Where m depended on the drawn negatives, the same benchmark simulates two stopping rules. Intervals
-missed the metric of the instances in up to 7 % of runs for the ranks that are hardest to
-distinguish from others, and hardly ever for other ranks. A shape is refused if m depended on the
+missed the metric of the instances in up to 7 % of runs if the true ranks were the hardest ones to
+tell from other ranks, and hardly ever otherwise. A shape is refused if m depended on the
 drawn negatives: with ranks that are equally likely up to some rank, 8 to 36 % of the intervals with
 a shape missed. The best fit then lies on the boundary of the set of non-increasing distributions,
 where the normal approximation behind z fails; and the difference between the mean metric of the
@@ -102,13 +102,13 @@ from sampledash.sampling import Sampling
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints, frozen
 
-_LEAST = 5.0  # fewest instances in a cell, so that chi-square is a good approximation
 # A cell is a group of neighbouring sampled ranks that are joined into one: see ``Cells``.
+_LEAST = 5.0  # fewest instances in a cell, so that chi-square is a good approximation
 _CELLS = 200  # largest number of cells for each number of negatives m
 _ALL_CELLS = 4000  # approximate largest number of cells, summed over all m
 _RARE = 0.025  # one-sided error probability of the upper limit of a Poisson count below _LEAST
 _STIFF = 1e2  # weight of the equation "weights sum to 1" in a fit, relative to other equations
-_FAINT = 1e-3  # largest coefficient of an equation in ChiSquareFit.pulled; its square is negligible
+_FAINT = 1e-3  # largest coefficient of the equation that ``pulled`` adds; its square is negligible
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
 _SMOOTHING = 30  # iterations of expectation maximisation, for a smooth rank distribution
 _VANISHING = 1e-10  # keeps the variances of shares above 0 if all negatives are drawn
@@ -211,8 +211,9 @@ class ChiSquareFit:
 
     The distribution is a mixture. Its components are point masses at true ranks or, with the shape
     "non-increasing", uniform distributions on the ranks 1..j. The fit solves equations by least
-    squares. Each is about the share of instances in a group of sampled ranks, or about a weighted
-    sum of such shares, and is scaled so that the error of the observed side has a variance near 1.
+    squares. An equation says that an observed share of instances in a group of sampled ranks, or a
+    weighted sum of such shares, is equal to its prediction. The equation is scaled so that the
+    error of the observed side has a variance near 1.
     """
 
     rows: Floats  # what each component of the mixture predicts: (equations, components)
@@ -228,7 +229,7 @@ class ChiSquareFit:
     #: the fitted distribution, given the sampled ranks. It is 0 if no shape is assumed.
     scatter: float = 0.0
     #: If true, the squared distance of a distribution from the best fit approximates twice the
-    #: difference of their log-likelihoods. Otherwise it is a sum of squared,
+    #: difference of their log-likelihoods. Otherwise the squared distance is a sum of squared,
     #: scaled differences of shares.
     likelihood: bool = False
     weight: float = 1.0  # factor of this fit's mean metric in a sum over several fits
@@ -336,9 +337,11 @@ def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple
     """Return an array with a row for each rank of a grid of true ranks, and a weight for each rank.
 
     A row holds the probabilities of the sampled ranks, and last the metric. With a shape, a rank j
-    stands for the uniform distribution on 1..j. The weight of a rank is the share of the ranks 1..n
-    that are nearest to this rank. If n differs between instances, there is a grid for the smallest
-    n and a grid for the largest n. Mixtures of their rows represent any n in between.
+    stands for the uniform distribution on 1..j. A row then also holds, for each sampled rank, the
+    mean of (its probability * metric), and the mean of metric². The weight of a rank is the share
+    of the ranks 1..n that are nearest to this rank. If n differs between instances, there is a grid
+    for the smallest n and a grid for the largest n. Mixtures of their rows represent any n in
+    between.
     """
     parts = [_places(outcomes.samplings, metric, shape) for outcomes in observed.at_extremes]
     rows, lengths = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -374,8 +377,8 @@ def _of_instances(
     between = (law.T * near) @ law - np.outer(q, q)
     scatter = np.diag((q + _VANISHING) / cells.size) - between / cells.instances
     # If most negatives are drawn, the true rank nearly determines the sampled rank: variances are
-    # small. So multiply ``floor``, the smallest variance of a share, by ``left``, the part of the
-    # variance that is due to the draw of the negatives.
+    # small. So multiply ``floor``, the smallest variance of a share, by ``left``, the fraction of
+    # the variance that is due to the draw of the negatives.
     left = (q - np.diag(between)) / (q + _VANISHING)
     diagonal = np.diag_indices(len(q))
     scatter[diagonal] = np.maximum(scatter[diagonal], cells.floor * left)
@@ -587,7 +590,8 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
             seen = float(counts @ (s * (m - s))) / (m * (m - part))
             variance, alike = variance + part / m * seen, alike + part / m * size
     share, size = share / total, total / strata[0].design_effect
-    # Add an instance with p = 1/2: the error is then above 0 even if p is 0, or 1, in all others.
+    # Add the variance that one more instance with exact AUC 1/2 would add. The variance is then
+    # above 0 even if p is 0 in all instances, or 1 in all instances.
     variance += 0.25 * alike / size
     # The variance is largest if all instances have the same exact AUC. So take the smaller of this
     # variance and the variance estimated from the instances.

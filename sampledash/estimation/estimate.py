@@ -147,7 +147,8 @@ def estimate(
     confidence
         Probability that the interval contains the exact metric, in 0..1.
     rng
-        Generator that resamples the instances. If None, the delta method gives their error.
+        Generator for bootstrap samples of the instances, which give the error due to the choice of
+        the instances. If None, the delta method gives this error.
 
     Returns
     -------
@@ -163,11 +164,11 @@ def estimate(
 
     Notes
     -----
-    The interval spans all values that the sampled ranks allow, as that of
-    :func:`~sampledash.bounds` does, and the error of the estimate that is due to the choice of the
-    instances, so that it can be somewhat wider. Even with many instances, it is wide
-    for metrics of the first few ranks, and no method makes it narrower. Estimates of different
-    systems can be in the right order although their intervals overlap.
+    The interval spans all values that the sampled ranks allow, like :func:`~sampledash.bounds`. It
+    also spans the error of the estimate that is due to the choice of the instances, and can
+    therefore be somewhat wider than the bounds. Even with many instances, the interval is wide for
+    metrics of the first few ranks, and no method makes it narrower. Estimates of different systems
+    can be in the right order although their intervals overlap.
 
     Where m differs between instances, rank distributions are learned from all instances together; a
     correction is fitted for each m. Where m depended on the drawn negatives (a stopping rule), only
@@ -461,7 +462,8 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_
     m
         Number of sampled negatives. Without replacement, at most as many as an instance has.
     scheme
-        ``"without-replacement"`` or ``"with-replacement"``.
+        ``"without-replacement"``, ``"with-replacement"``, or ``"collapsed"`` (with replacement,
+        duplicates removed).
 
     Returns
     -------
@@ -474,7 +476,8 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_
 
     Notes
     -----
-    Systems have different K for the same k, so a sampled metric can order them differently.
+    Systems have different K for the same k, so the sampled metric can order the systems differently
+    from the exact metric.
     """
     require_ranks(ranks)
     m = checks.integer("m", m, low=1)

@@ -47,8 +47,8 @@ _STEP = 0.1
 _FIRST = (
     1 / 8
 )  # a linear programme begins with a grid of ranks 1/8 as fine as Columns.grid, or finer
-# A programme also begins with the ranks of solutions of earlier programmes, as long as these are
-# fewer than _MOST.
+# A programme also begins with ranks from the solutions of earlier programmes. Such ranks are stored
+# as long as fewer than _MOST ranks are in ``Columns.first``.
 _MOST = 300
 # Largest number of ranks that are added to a linear programme at a time, in addition to the local
 # minima of the reduced cost (see ``Columns.price``).
@@ -228,9 +228,9 @@ class Columns:
             return places[at], min(float(values.min()), level)
         # ``values`` holds the costs at the true ranks ``places`` only. The cost of a rank between
         # two of these can be lower than every stored cost. If three neighbouring ranks are at equal
-        # distances, the parabola through their costs falls below the lowest cost by at most 1/8 of
-        # the difference between the highest and the lowest cost. Distances differ, so allow for
-        # 1/4.
+        # distances, the parabola through their costs falls below the lowest of the three costs by
+        # at most 1/8 of the difference between the highest and the lowest of them. Here, distances
+        # differ, so allow for 1/4.
         highest = scipy.ndimage.maximum_filter1d(values, 5)
         lowest = np.flatnonzero(lowest & (values - level < (highest - values) / 4))
         ends = np.r_[places[0], places, places[-1]]
@@ -362,8 +362,8 @@ class Programme:
 
         The constraints are y = R'x, sum x = 1 and low <= y <= high, where R holds the means of the
         functions at each rank. ``relaxed`` allows means outside low..high; their distances from
-        low..high are then added to the cost. All costs are minimised by one programme, because even
-        small programmes take the solver a long time.
+        low..high are then added to the cost. All costs are minimised by one programme, because each
+        call of the solver takes long, even for a small programme.
         """
         size, functions, number = len(self._places), len(self.low), len(costs)
         columns = [self._rows[:, :-1].T, -np.eye(functions)]

@@ -15,7 +15,7 @@ distribution smooth.
 non-increasing: plausible for a system that puts relevant items near the top. This estimate is
 nearer to the true distribution after 50 iterations than after 200. To compare systems, one
 distribution is learned from the pooled sampled ranks of all systems. If the iterations for a system
-start from it, 10 iterations are enough.
+start from this common distribution, 10 iterations are enough.
 
 ``"mes"`` is the distribution x that minimises the weighted squared errors of the expected shares
 :math:`(x^T A)_s`, minus a multiple of the entropy H(x):
@@ -54,7 +54,7 @@ DistributionMethod = Literal["mle", "mes", "monotone-mle"]
 SHAPED: DistributionMethod = "monotone-mle"  # default method of the dashboard and the command line
 MOST_RANKS = 10**7  # largest n for which an array with a probability of every rank is returned
 
-_OWN_ITERATIONS = 10  # iterations for one system, from the distribution of all systems pooled
+_OWN_ITERATIONS = 10  # iterations for one system, starting from the distribution of all systems
 _ETA = 0.01  # weight η of the entropy in the objective of "mes" (maximum entropy)
 _DIFFERENCE = 1e-4  # relative change of a sampled rank's count, for a numerical derivative
 _NEWTON = 200  # largest number of Newton steps
@@ -292,9 +292,9 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
 
     This method was compared with two others in simulations of movielens-xyz at m = 100. For the
     pair of systems and the metric that are hardest to order, the order is correct in 88 % of
-    samples. With one corrected metric for all systems it is correct in 80 %, and with separate
-    distributions in 61 %. The errors of Recall@1..50 by these three methods are 2.8 %, 3.2 % and
-    3.1 %.
+    samples. With one corrected metric for all systems the order is correct in 80 %, and with
+    separate distributions in 61 %. The errors of Recall@1..50 by these three methods are 2.8 %,
+    3.2 % and 3.1 %.
     """
     every = together(sets)
     if reason := obstacle(every):

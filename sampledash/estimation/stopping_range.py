@@ -69,9 +69,9 @@ def stopping_range(
     The expected number decreases with the rank, as a metric does, so it is bounded like a metric.
     The bounds are wide because sampled ranks do not show whether a true rank is just within k or
     just beyond k. If there are instances outside the pilot, the range also allows for the choice of
-    the pilot's instances. The error due to this choice is taken as normal, with the largest
-    variance that values in k..n - 1 with this mean can have. This error and the error due to the
-    draw of the negatives each get half of the error probability.
+    the pilot's instances. The error due to this choice is taken as normally distributed. Its
+    variance is the largest that numbers in k..n - 1 with the same mean can have. This error and the
+    error due to the draw of the negatives each get half of the error probability.
 
     Examples
     --------

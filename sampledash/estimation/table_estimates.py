@@ -32,15 +32,15 @@ from sampledash.types import Floats
 #: This is the weight of a penalty that keeps b near ``Family.slope``. It is so small that the
 #: penalty has an effect only if the printed values do not determine b.
 _PENALTY = 1e-6
-#: A printed value contradicts a fitted distribution only if the sampling error of this many
-#: instances cannot explain the difference, even if the table has more instances.
+#: A printed value contradicts a fitted distribution only if two standard errors of a mean over this
+#: many instances cannot explain the difference. This holds even if the table has more instances.
 _FEWEST = 1_000
 _SHAPE: Shape = "non-increasing"
 #: The argument of a distribution function is at least -_FAR. The logarithm of the parameter b, a
 #: factor in this argument, is in -_FAR.._FAR. Values beyond these limits would change no printed
 #: digit.
 _FAR = 30.0
-_STEPS = 1e-5 * np.eye(2)  # steps of a and log b, a family's parameters, in derivatives
+_STEPS = 1e-5 * np.eye(2)  # steps of the parameters a and log b in numerical derivatives
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ class Nodes:
     """
 
     weights: Floats  # number of ranks that each node stands for
-    #: log(m x / (n + 1 - x)) at x = rank of each node - 1/2, for m negatives of n candidates. It is
-    #: -1e300, in place of minus infinity, at rank 1: no rank is better, so that the share of better
-    #: ranks must be 0.
+    #: log(m x / (n + 1 - x)) at x = rank of each node - 1/2, for m negatives of n candidates. At
+    #: rank 1, the entry is instead -1e300, which stands for minus infinity: no rank is better, and
+    #: the probability of better ranks must be 0.
     before: Floats
     up_to: Floats  # log(m x / (n + 1 - x)) at x = rank of each node + 1/2
     last: float  # log(m x / (n + 1 - x)) at x = n + 1/2
@@ -210,7 +210,7 @@ def fitted_to(
 
 
 def fit(family: Family, nodes: Nodes, best: Floats, moves: Floats) -> tuple[Floats, Floats, float]:
-    """Return the metrics of a fitted rank distribution, and what is needed for its errors.
+    """Return the metrics of a fitted rank distribution, and what the error of an estimate needs.
 
     ``best`` holds the fitted parameters, and ``moves`` their derivatives with respect to the
     printed values: see :func:`fitted`. Return three values:

@@ -96,8 +96,8 @@ def fit_learned(
         Weight of the variance, above 0 and at most 1; by default 0.01 for one set and 0.1 for
         several. Not allowed for ``"mn"``, whose weight is one over the number of instances.
     m
-        Number of negatives for which corrected values are computed. It may be left out if all
-        instances have the same number of negatives.
+        Number of sampled negatives for which corrected values are computed. It may be left out if
+        all instances have the same number of sampled negatives.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def gamma_table(
     Raises
     ------
     ValueError
-        For popularity-weighted samples, or an argument out of range.
+        For samples by popularity or with duplicates removed, or an argument out of range.
 
     Notes
     -----
