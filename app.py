@@ -11,8 +11,7 @@ from pathlib import Path
 # This must be set before NumPy is imported. On a busy machine, several BLAS threads wait for each
 # other, which makes computations with the small matrices of this dashboard ten times slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# By default, Python 3.11 collects garbage at every 700 new objects, which takes a fifth of the
-# import time.
+# Python's default, to collect garbage at every 700 new objects, takes a fifth of the import time.
 gc.set_threshold(10_000)
 
 import plotly
