@@ -39,8 +39,9 @@ class Design:
     #: template, which formula.tex.jinja includes.
     law: str
     distinct: bool = False  # whether no item is drawn twice; m is then at most n - 1
-    #: Whether items are drawn by sampling weight with replacement. The weights are given by
-    #: ``odds``, or by the ranks (``mass_above`` or ``classes``).
+    #: Whether items are drawn with replacement, with probabilities proportional to their sampling
+    #: weights. The weights are given by ``Sampling.odds``, or by an attribute of the rank set,
+    #: ``mass_above`` or ``classes``.
     weighted: bool = False
     #: If the number of different drawn items varies, a function that returns the distribution of
     #: this number over 0..m, otherwise None. The arguments are m and an array of numbers of

@@ -233,10 +233,10 @@ class Run:
         """Whether runs should be simulated to get the distribution of the mean.
 
         They should if the mean is not a sum of independent terms, its relevant items do not simply
-        hit or miss, and there are few relevant items: so few that simulation is fast, or up to
-        SIMULATED if one item can change the mean by more than _LOPSIDED times ``deviation``, so
-        that the mean is not normal. ``deviation`` is the standard deviation of the mean, or of the
-        difference of two means.
+        hit or miss, and there are few relevant items. Few are so many that simulation is fast. If
+        one item can change the mean by more than _LOPSIDED times ``deviation``, the mean is not
+        normal, and up to SIMULATED items are few. ``deviation`` is the standard deviation of the
+        mean, or of the difference of two means.
         """
         uneven = float(self.weights.max()) > _LOPSIDED * deviation
         rows, most = float(np.sum(self.ranks.counts)), SIMULATED if uneven else DRAWS / RUNS
@@ -514,11 +514,12 @@ def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
 
 
 def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:
-    """Return the largest unit of which all numbers in ``worths`` are multiples, and the multiples.
+    """Find the largest unit of which all numbers in ``worths`` are multiples; return both.
 
-    An entry of ``worths`` is an array of equal numbers, such as the gains of one more hit. Return
-    None if the numbers within an entry differ, if only some entries are above 0, or if the ratio of
-    an entry to the first entry is no fraction with a denominator up to 10,000.
+    The result is the unit and a multiple for each entry of ``worths``. The numbers of an entry
+    should be equal, such as what the mean gains by the first, the second, ... hit of an instance.
+    Return None if they are not equal, if only some entries are above 0, or if the ratio of an entry
+    to the first entry is no fraction with a denominator up to 10,000.
     """
     ends = np.array([[worth.min(), worth.max()] for worth in worths])
     if np.any(np.ptp(ends, axis=1) > 1e-12 * ends.max()) or (ends.min() <= 0 < ends.max()):

@@ -219,8 +219,8 @@ class ChiSquareFit:
     rows: Floats  # what each component of the mixture predicts: (equations, components)
     observed: Floats  # what the sample shows, to compare with ``rows @ weights``: (equations,)
     #: Mean metric of each component of the mixture: (components,). If a shape is assumed, the
-    #: sampled ranks predict a part of the metric. This part is subtracted here, and its mean over
-    #: the instances is ``offset``.
+    #: expected sum of beta_s times the share of sampled rank s is subtracted (beta_s is the mean
+    #: metric at sampled rank s), and ``offset`` is the same sum with the observed shares.
     values: Floats
     offset: float  # the mean metric of the instances is values @ weights + offset
     extremes: tuple[float, float]  # smallest and largest metric that a rank can have

@@ -79,7 +79,7 @@ def text_table(
     quoted: bool = True,
     heading: Callable[[list[str]], tuple[list[str], bool]] = lambda cells: (cells, True),
 ) -> tuple[Layout, pd.DataFrame]:
-    """Parse separated text. The header decides the separator: comma, semicolon or tab.
+    """Parse separated text. Without a ``delimiter``, the header decides: comma, semicolon or tab.
 
     ``find`` finds out what each column holds, from its header. ``heading`` takes the cells of the
     first record, and returns the headers and whether this record is a header line.

@@ -63,7 +63,7 @@ def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
 
 
 def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
-    """Return a sentence: do repeated runs order the systems alike, rightly or wrongly?
+    """Return a sentence: do repeated runs all order the systems alike, be it rightly or wrongly?
 
     ``means`` and ``stds`` are the systems' expected mean metrics and their standard deviations over
     runs. Runs agree if every two means differ by more than three times the largest deviation.

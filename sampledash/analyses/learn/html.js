@@ -35,8 +35,8 @@ const draw = () => {
   // If a picture is drawn again, larger or in other colours, its slider stays where it was.
   const frame = graph.source === source && frames[graph.layout.sliders?.[0].active];
   if (frame) {
-    // Copied, because Plotly writes the titles of later steps into the title object of the layout,
-    // which would otherwise be that of the frame.
+    // Copied, because Plotly writes the titles of later steps into the title object of the layout.
+    // Without the copy, layout and frame would share this object.
     const { traces, data: moved, layout: head } = structuredClone(frame);
     traces.forEach((trace, i) => { data[trace] = { ...data[trace], ...moved[i] }; });
     Object.assign(layout, head);
