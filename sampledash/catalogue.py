@@ -96,7 +96,7 @@ class Catalogue:
         return np.asarray(self._weight(items) / self._weight(self.n - 1))
 
     def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the shares of the sampling weight of the negatives above and below each rank.
+        """Return the shares of the total sampling weight: of negatives above and below each rank.
 
         ``rank`` holds true ranks of relevant items, in 1..n.
         """

@@ -282,8 +282,8 @@ class Evaluation:
     scored: list[int] = field(default_factory=list)
     #: For each finished user, the number of candidates and the number of relevant items.
     _sizes: list[tuple[int, int]] = field(default_factory=list)
-    #: For each system and finished user, how many of the scored irrelevant candidates are above each
-    #: relevant item, and how many are tied with this item.
+    #: For each system and finished user, how many of the scored irrelevant candidates are above
+    #: each relevant item, and how many are tied with this item.
     _found: list[list[tuple[Any, Any]]] = field(default_factory=list)
     #: Hash of the users and their items; a resumed evaluation must have the same hash.
     _asked: str = ""

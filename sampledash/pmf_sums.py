@@ -73,8 +73,8 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         low, high = float(shares.min()), float(shares.max())
         # Do not replace a relevant item if fewer than h items are above it, or fewer than h below:
         # a sample may hold all of them. If the share ``high`` of N items is drawn, a sample holds
-        # all of h given items with probability about high^h. Choose h so that this is 1e-18, but
-        # at least _END. ``end`` is the share h / N.
+        # all of h given items with probability about high^h. Choose h so that this probability
+        # is 1e-18, but no h below _END. ``end`` is the share h / N.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
         # As N varies within the band (items with similar drawn shares), the logarithm of a
         # probability that is not negligible changes by at most 4 times ``x``. Interpolation over

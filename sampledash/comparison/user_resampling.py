@@ -209,12 +209,13 @@ def probability_if_redrawn(
 
     * Below 30 instances, 20,000 seeded runs are simulated; the standard error is at most 0.0036.
     * From 30 instances on, the characteristic function is inverted if one instance can change the
-      difference by more than 0.03 of its standard deviation, so that ties and skewness matter. The
-      inversion needs whole numbers of equally weighted instances, in at most 2,000 rows. It also
-      needs one of three conditions: instances have one relevant item, the metric uses only the best
-      item, or items only hit or miss. The error is usually below 0.001. If an instance's sampled
-      metric has a rare value much larger than its other values, the occurrences of this rare value
-      are counted separately.
+      difference by more than 0.03 of its standard deviation: the difference is then skewed, or is
+      exactly 0 with a probability that matters. The inversion needs three things: the counts of a
+      rank set are whole numbers, all instances have equal weight, and a rank set has at most 2,000
+      rows. It also needs one of three conditions: instances have one relevant item, the metric uses
+      only the best item, or items only hit or miss. The error is usually below 0.001. If an
+      instance's sampled metric has a rare value much larger than its other values, the occurrences
+      of this rare value are counted separately.
     * For other metrics of several relevant items (NDCG, AP), seeded runs are simulated as above, up
       to 200 relevant items in total; up to 2,000 if one of them can change the difference by more
       than 0.4 of its standard deviation.

@@ -204,7 +204,7 @@ def _columns(ident: str, opened: OpenedInteractions | None) -> None:
 
 
 def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
-    """Draw and return the options that decide which interactions of a file are used."""
+    """Draw and return the options that decide which interactions and ratings of a file are used."""
     options: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for option, label in (("per_user", "Least of a user"), ("per_item", "Least of an item")):

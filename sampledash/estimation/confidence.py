@@ -485,11 +485,11 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 
     Notes
     -----
-    A mean metric of a sample has a squared distance: the smallest squared distance between the best
-    fit and a rank distribution with this mean. At an end of the interval, the derivative of squared
-    distance / 2 by the mean metric is ``pull`` times the weight of the sample, with one number
-    ``pull`` (a Lagrange multiplier) for all samples. So only ``pull`` is searched, and each sample
-    is solved separately.
+    For a sample, let D(x) be the smallest squared distance between the best fit and a rank
+    distribution with the mean metric x. At an end of the interval, the derivative of D(x) / 2 is
+    ``pull`` times the weight of the sample, with the same number ``pull`` (a Lagrange multiplier)
+    for all samples. So the search is over ``pull`` only. For a given ``pull``, the least-squares
+    problem of each sample is solved separately.
     """
     goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
     extent = sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits)

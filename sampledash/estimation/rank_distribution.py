@@ -358,6 +358,8 @@ class Learner:
     def weights(self, iterations: int | None = None, start: Floats | None = None) -> Floats:
         """Learn the weight of each hypothesis (component of the mixture) by iteration from a start.
 
+        Methods that are solved exactly use neither ``iterations`` nor ``start``.
+
         The shape is (hypotheses,), or (samples, hypotheses) if there are several samples of counts.
         """
         steps = iterations or self._row.iterations
@@ -570,8 +572,10 @@ class Learned:
     slopes: Callable[[Learner, Floats], Floats] = _differences
     iterations: int = 0  # default number of iterations; 0 means that the method is solved exactly
     stepped: bool = False  # whether each component is uniform on the ranks from 1 to some rank
-    #: Whether the method is valid even if m depended on the drawn negatives. The unknown stopping
-    #: rule is a factor of the likelihood that is equal for all rank distributions.
+    #: Whether the method is valid even if m depended on the drawn negatives, that is, if an unknown
+    #: rule decided after each draw whether to draw more. The probability of these decisions is a
+    #: factor of the likelihood. The factor is equal for all rank distributions, so it does not
+    #: change which of them is most likely.
     cancels: bool = False
 
 

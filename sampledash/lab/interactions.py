@@ -33,7 +33,8 @@ _SKEW = 1.7  # standard deviation of the logarithm of an item's popularity
 # user's taste, the change of the taste over time, and whether the user has begun the item's series
 # (items that users often take together).
 _TASTE, _DRIFT, _BEGUN = 0.55, 0.2, 5.0
-_IN_SERIES = 0.4  # share of items that become more probable once one of their series is taken
+# Share of items that become more probable for a user who has taken another item of their series.
+_IN_SERIES = 0.4
 _STAGES = 6  # number of periods of time; tastes are constant within a period
 
 

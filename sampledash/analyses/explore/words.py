@@ -14,7 +14,8 @@ say = Sentences(Path(__file__).with_suffix(".jinja"))
 def sentence(metric: Metric, rank: int, sampling: Drawing, *values: float) -> str:
     """Return a sentence of at most 25 words on a metric at one true rank, exact and sampled.
 
-    ``values`` are those of ``Result.at_rank``.
+    ``values`` are the exact metric, the expected sampled metric and the further values that the
+    method ``at_rank`` of the page's result returns.
     """
     if isinstance(sampling, Catalogue):
         return say.by_popularity(metric, rank, sampling, *values)

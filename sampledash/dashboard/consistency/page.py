@@ -39,7 +39,7 @@ TILES, CURVE = "consistency_tiles", "consistency_curve"
 # Each pin (settings that the reader keeps for comparison): its name, and the picture of its result.
 Before = Sequence[tuple[str, theme.Picture]]
 MOST_LISTED = 1_000  # a menu lists the 1,000 pairs of systems that sampling orders worst
-MOST_RANKS = 12  # largest number of ranks of a system that the counterexample shows
+MOST_RANKS = 12  # largest number of ranks of a system in the table of a counterexample (_why)
 
 
 def show() -> None:
