@@ -75,11 +75,6 @@ class RankCounts:
         return sizes
 
     @cached_property
-    def known(self) -> dict[Hashable, RankCounts]:
-        """Cache of results that are computed from this object."""
-        return {}
-
-    @cached_property
     def laws(self) -> dict[Hashable, Floats]:
         """Cache of distributions of the sampled ranks of these items, by scheme and m."""
         return {}

@@ -12,6 +12,7 @@ N negatives enters the histogram at m = N, where the number s of negatives above
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Unpack
 
 import numpy as np
@@ -36,7 +37,6 @@ _ROOM = 1 << 23  # largest number of histogram entries that are cached for later
 # To average a metric over the random orders of tied items, a table of the metric at all ranks is
 # used if the ranks are below this number, and otherwise numerical integration.
 _TABLE = 10_000_000
-_KEPT = 16  # number of m for which the result of ``merged`` is cached, for each system
 
 
 def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
@@ -473,6 +473,7 @@ def curve(
     return pd.DataFrame(means[:, :, 0], index=index, columns=[rs.system for rs in sets])
 
 
+@lru_cache(maxsize=32)  # systems, each at a few m: the metrics of a page are computed one by one
 def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     """Replace relevant items by fewer items with the same histogram of sampled ranks at m.
 
@@ -480,14 +481,6 @@ def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     """
     if not SCHEMES[scheme].by_degree or atoms.relevant.max() > 1:
         return atoms
-    if (m, scheme) not in atoms.known:
-        if len(atoms.known) == _KEPT:
-            atoms.known.clear()
-        atoms.known[m, scheme] = _merge(atoms, m, scheme)
-    return atoms.known[m, scheme]
-
-
-def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     plain = atoms.tied == 0
     some, rest = atoms[plain], atoms[~plain]
     above = some.above.astype(np.float64)

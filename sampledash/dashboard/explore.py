@@ -79,7 +79,7 @@ def _answer() -> None:
         if state.value("scheme") == choices.ODDS:
             st.caption(words.say.odds_replaced(state.value("odds")))
         if result is not None:
-            page.say(_sentence(result), dim=dim)
+            page.say(_sentence(result), dim=dim, about="earlier settings")
     page.tell(problem, bar.whole)
     controls()
     focus = next(iter(state.current().chips), None)  # default metric of the page's main sentence

@@ -201,8 +201,7 @@ def _rail(key: str, low: Bound | None, high: Bound | None, late: bool) -> dict[s
 
 def metrics() -> None:
     """Draw the row of buttons that choose the metrics for all pictures of a page."""
-    default = state.DEFAULTS["metrics"]
-    page.chips("Metrics", choices.CHIPS, "metrics", default, HELP["metrics"])
+    page.chips("Metrics", choices.CHIPS, "metrics", state.DEFAULTS["metrics"], HELP["metrics"])
 
 
 def metric() -> None:

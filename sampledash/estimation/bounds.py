@@ -140,12 +140,18 @@ def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range
         return None
 
 
-def decided(spans: Iterable[Range | None]) -> int:
-    """Return how many ranges of a difference exclude 0, so that the sign is known.
+def side(span: Range) -> int | None:
+    """Return the sign of a difference, -1, 0 or 1, or None if its range does not tell the sign.
 
-    None in place of a range does not count.
+    The ends of a range have rounding errors: they count as 0 up to 5e-10.
     """
-    return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
+    low, high = (round(end, 9) for end in span)
+    return 1 if low > 0 else -1 if high < 0 else 0 if low == high else None
+
+
+def decided(spans: Iterable[Range | None]) -> int:
+    """Return how many ranges of a difference tell its sign; None in place of a range does not."""
+    return sum(span is not None and side(span) is not None for span in spans)
 
 
 def ahead(spans: Sequence[Range | None]) -> int | None:
@@ -157,7 +163,8 @@ def ahead(spans: Sequence[Range | None]) -> int | None:
     if len(known) < 2 or len(known) < len(spans):
         return None
     first = max(range(len(known)), key=lambda i: known[i][0])
-    above = all(known[first][0] > high for i, (_, high) in enumerate(known) if i != first)
+    low = known[first][0]
+    above = all(side((low - high, 1)) == 1 for i, (_, high) in enumerate(known) if i != first)
     return first if above else None
 
 

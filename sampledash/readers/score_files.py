@@ -49,8 +49,7 @@ def npz_to_parquet(data: bytes, name: str) -> bytes:
     sizes = {member.filename.removesuffix(".npy"): member.file_size for member in members}
     if (pair := named(sizes)) is None:
         arrays = bool(sizes) and all(x.filename.endswith(".npy") for x in members)
-        other = "is an Excel workbook, a zip archive without arrays, or cut off"
-        holds = "holds " + ", ".join(sizes) if arrays else other
+        holds = "holds " + ", ".join(sizes) if arrays else "is an Excel workbook, a zip, or cut off"
         raise Refusal(f"{name} {holds}; save CSV, or arrays named pos and neg")
     if sizes[pair[0]] + sizes[pair[1]] > MOST_BYTES:
         raise Refusal(f"{name} unpacks to more than {MOST_BYTES >> 20} MiB; save scores as float32")

@@ -5,7 +5,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
-from sampledash.estimation.bounds import Range, decided
+from sampledash.estimation.bounds import Range, decided, side
 from sampledash.report.escape import short_name
 from sampledash.report.numbers import MOST_NAMED, percent
 from sampledash.report.sentences import ranking
@@ -68,13 +68,13 @@ def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
 
 
 def wins(differences: Sequence[Range], systems: int) -> list[int]:
-    """Return, for each system, the number of other systems with a worse metric.
+    """Return for each system the number of other systems with a worse metric.
 
-    ``differences`` holds, for each pair of systems, a range that contains the difference between
-    their metrics. The result is valid only if all ranges exclude 0.
+    ``differences`` are the ranges of the differences of the exact metric, one for each pair of
+    systems.
     """
-    pairs = zip(combinations(range(systems), 2), differences, strict=True)
-    better = [first if low > 0 else second for (first, second), (low, _) in pairs]
+    pairs = zip(combinations(range(systems), 2), map(side, differences), strict=True)
+    better = [pair[sign < 0] for pair, sign in pairs if sign]
     return [better.count(system) for system in range(systems)]
 
 
@@ -111,4 +111,5 @@ def alone(metric: str, system: str, ends: tuple[float, float], sampled: bool = F
 
 def span(low: float, high: float) -> str:
     """Write a range of differences in percentage points: ``+1.00 to +2.50 points``."""
-    return f"{100 * low:+.2f} to {100 * high:+.2f} points".replace("-", "−")
+    low, high = (round(100 * end, 2) + 0 for end in (low, high))  # + 0: never -0.00
+    return f"{low:+.2f} to {high:+.2f} points".replace("-", "−")

@@ -11,7 +11,7 @@ import pytest
 import sampledash as sd
 from sampledash.analyses.estimate.printed import TableQuestion, bounds, compute_table, read_tables
 from sampledash.analyses.estimate.result import Question, compute
-from sampledash.estimation.bounds import bounds_from_table
+from sampledash.estimation.bounds import bounds_from_table, side
 from sampledash.estimation.estimate import interval
 from sampledash.estimation.table_estimates import foretell
 from sampledash.report.numbers import percent
@@ -459,3 +459,34 @@ def test_a_decided_order_is_that_of_the_ranges_and_not_of_uncorrected_values(met
     assert "orders B > A, whatever" in result.sentence
     wrong = "The estimated order (uncorrected), A > B, is wrong."
     assert result.sentence.endswith(wrong) == (method == "uncorrected")
+
+
+def test_ranges_that_touch_at_0_do_not_decide_and_ranges_of_nothing_but_0_are_a_tie():
+    spans = [(0.0, 0.1), (1e-13, 0.1), (-0.1, -2e-16), (1e-6, 0.1), (-0.1, -1e-6), (-1e-12, 1e-13)]
+    assert [*map(side, spans)] == [None, None, None, 1, -1, 0]
+    # The printed values .90 and .91 may both be .905, on all items too: sampled AUC is unbiased.
+    for m, n, low in ((100, 3541, 0.90), (99, 1000, 0.90), (50, 10_000, 0.66)):
+        text = f"system,AUC\nA,{low}\nC,{low + 0.01:.2f}\nm = {m}, n = {n}"
+        (table,) = read_tables(text)
+        metric, sampling = sd.parse_metric("AUC"), sd.Sampling(n, m)
+        result = compute_table(TableQuestion(table, metric, sampling, 0), lambda _: None)
+        assert result.word == "cannot tell", (m, n)
+
+
+def test_samples_of_all_candidates_show_a_tie():
+    typed = "m = 99, n = 100\nA: 1,2,3,5,100\nB: 11,20,3,50,100\nC: 1,2,3,5,100"
+    at = ranks_page(sampled_source="Paste sampled ranks").write("sampled_typed", typed)
+    assert "Recall@10 orders A = C > B, whatever the ranks" in at.headline
+    assert at.numbers["Pairs decided"] == "3 of 3"
+
+
+def test_a_distribution_that_contradicts_the_shape_is_learned_without_the_shape():
+    rng = np.random.default_rng(3)
+    ranks = {"A": rng.integers(1, 900, 3_000), "C": np.repeat([1, 1_500], [500, 2_500])}
+    sets = [sd.sample_ranks(sd.RankSet(x, some, 5_000), 100, rng) for x, some in ranks.items()]
+    q = Question(tuple(sets), sd.parse_metric("Recall@10"), "MLE", 1e-3)
+    assert [*map(q.learned_by, sets)] == ["monotone-mle", "mle"]
+    grid, shares = q.shares_below()
+    # On all items 500 of 3,000 relevant items of C are among the first 1,000.
+    at_1000 = np.interp(1_000, grid, shares["C"])
+    assert abs(at_1000 - 1 / 6) < 0.01

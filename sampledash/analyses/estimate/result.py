@@ -171,7 +171,17 @@ class Question:
         γ is the weight of the variance in the bias-variance correction.
         """
         of = self.metric, ranks.outcomes.samplings[-1], ranks.n_instances
-        return self.cached(("gammas", ranks), lambda: gamma_table(*of, laws.fitted(ranks, SHAPED)))
+        learned = partial(laws.fitted, ranks, self.learned_by(ranks))
+        return self.cached(("gammas", ranks), lambda: gamma_table(*of, learned()))
+
+    def learned_by(self, ranks: SampledRankSet) -> laws.DistributionMethod:
+        """Return the name of the method by which the rank distribution of a system is learned.
+
+        The method ``SHAPED`` assumes that no rank is rarer than the next worse rank. It is replaced
+        by maximum likelihood without an assumption, "mle", if the samples contradict this.
+        """
+        i = self.sets.index(ranks)
+        return SHAPED if self.adaptive or self.span(i, i, FALLING) else "mle"
 
     def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
         """Return true ranks and, for each system, how many relevant items have at most each rank.
@@ -184,7 +194,7 @@ class Question:
         grid = rank_grid(n)
 
         def below(ranks: SampledRankSet) -> Floats:
-            shares = np.cumsum(laws.rank_distribution(ranks, SHAPED))
+            shares = np.cumsum(laws.rank_distribution(ranks, self.learned_by(ranks)))
             return np.asarray(shares[np.minimum(grid, len(shares)) - 1])
 
         shares = {x.system: self.cached(("below", x, n), partial(below, x)) for x in self.sets}

@@ -86,7 +86,7 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
     with headline:
         page.note({**defaults, **DEFAULTS, WEIGHTS: ""})
         if q is not None:
-            page.say(_sentence(q), dim=dim)
+            page.say(_sentence(q), dim=dim, about="earlier settings")
             if not dim:
                 _warnings(q)
     page.tell(problem, bar.whole)

@@ -19,7 +19,7 @@ from sampledash.dashboard.estimate import shared
 from sampledash.dashboard.ranks import NOT_KNOWN, ask_n
 from sampledash.dashboard.uploads import carry, pasted, template, upload
 from sampledash.estimation.bounds import decided
-from sampledash.estimation.rank_distribution import obstacle
+from sampledash.estimation.rank_distribution import LEARNED, SHAPED, obstacle
 from sampledash.rank_sets import RankSet, rank_distribution_at
 from sampledash.readers.assemble import Opened
 from sampledash.readers.files import EXAMPLES, example, lacks, read_sampled_ranks, samples_of_corpus
@@ -309,7 +309,7 @@ def _numbers(answer: result.Result[result.Question]) -> list[tuple[str, str, str
     q, total = answer.question, len(answer.pairs)
     widest = max(row.free[1] - row.free[0] for row in answer.rows)
     falling = f"{decided(pair.falling for pair in answer.pairs)} of {total}"
-    if any(row.falling is None for row in answer.rows):
+    if not any(pair.falling for pair in answer.pairs):
         falling = "not offered" if q.adaptive else "contradicted"
     free = f"{decided(pair.free for pair in answer.pairs)} of {total}"
     pairs = [("Pairs decided", free, shared.HELP["free"])]
@@ -395,6 +395,8 @@ def _true_ranks(answer: result.Result[result.Question]) -> None:
     alt = f"Share of relevant items up to each true rank of {len(estimated)} systems."
     page.picture(fig, key="estimate_below", alt=alt)
     st.caption(shared.HELP["true ranks"] + " Dashed: as it is." * bool(exact))
+    if free := [short_name(x.system) for x in q.sets if q.learned_by(x) != SHAPED]:
+        st.caption(escaped(words.say.without_shape(free)))
 
 
 def _which_gamma(answer: result.Result[result.Question]) -> None:
@@ -414,5 +416,5 @@ def _which_gamma(answer: result.Result[result.Question]) -> None:
     fig = pictures.errors_over_gamma(table, dark=page.is_dark())
     alt = f"Bias, scatter and error over γ; least at γ = {best['gamma']:g}."
     page.picture(fig, key="estimate_gamma", alt=alt)
-    st.caption(words.say.price_of_gamma(least))
+    st.caption(words.say.price_of_gamma(least, LEARNED[q.learned_by(samples)].label))
     page.take(table, "gamma")
