@@ -113,16 +113,19 @@ def test_a_slider_that_is_held_while_a_link_is_followed_changes_no_page(page):
 def test_a_click_right_after_a_request_for_the_pictures_of_a_slider_is_answered(page):
     # Streamlit sends both in one message, and reruns only the part of the page with the slider.
     ask = """(clicked) => {
-      const [slider] = [...sampledashTold.values()].filter(({ version }) => version);
+      const parts = [...window.sampledashTold?.values() ?? []];
+      const slider = parts.find(({ version }) => version), link = document.querySelector(clicked);
+      if (!slider || !link || !window.sampledashLive?.asks) return false;  // a script is not loaded
       slider.ask({});
-      document.querySelector(clicked).click();
+      link.click();
+      return true;
     }"""
     visit(page, "consistency")
-    page.evaluate(ask, ".st-key-choice_turn button")
+    page.wait_for_function(ask, arg=".st-key-choice_turn button")
     expect(page.locator(".st-key-choice")).to_be_visible()
     # It sends the click on a link first, and the request with the name of the old page later.
     rest(page)
-    page.evaluate(ask, "[data-testid=stTopNavLink][href*=explore]")
+    page.wait_for_function(ask, arg="[data-testid=stTopNavLink][href*=explore]")
     says(page, "With 100 of 9,999 negatives")
 
 

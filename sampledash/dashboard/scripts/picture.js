@@ -53,11 +53,13 @@ const alike = (points, drawn) => {
       distance(point, some[Math.max(k - 1, 0)], end) <= SAME);
   }) && i === drawn.length;
 };
-// Draws a line through points, in pixels, unless the line drawn before looks the same.
-const drawLine = (node, points, end = "") => {
-  const drawn = node.getAttribute("d")?.slice(1).replace("Z", "").split("L");
+// Draws a line through points, in pixels, unless the line drawn before looks the same. The points
+// in ``base`` close an area below the line, and Plotly begins with them.
+const drawLine = (node, points, base = [], end = "") => {
+  const drawn = node.getAttribute("d")?.slice(1).replace("Z", "").split("L").slice(base.length);
   if (drawn && alike(points, drawn.map((pair) => pair.split(",").map(Number)))) return;
-  node.setAttribute("d", `M${points.map((each) => each.map(hundredths)).join("L")}${end}`);
+  const path = [...base, ...points].map((each) => each.map(hundredths));
+  node.setAttribute("d", `M${path.join("L")}${end}`);
 };
 const LEFT = { left: 0, center: 0.5, right: 1 }, DOWN = { top: 0, middle: 0.5, bottom: 1 };
 const share = (of, anchor) => of[anchor] ?? 0.5;
@@ -244,7 +246,7 @@ class Picture {
       });
       const fill = area !== "none" && group?.querySelector(".js-fill");
       const base = area === "tozeroy" ? [x.at(-1), x[0]].map((v) => [X(v), Y(0)]) : [];
-      if (fill) drawLine(fill, [...points, ...base], "Z");
+      if (fill) drawLine(fill, points, base, "Z");
     });
     graph.querySelectorAll(".shapelayer path").forEach((path) => {
       const i = path.dataset.index;
