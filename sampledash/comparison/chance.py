@@ -25,8 +25,9 @@ from scipy.special import ndtr
 
 from sampledash import checks
 from sampledash.comparison.order import TIED, check_sets, pair_table, true_order
-from sampledash.comparison.run_distribution import TOP, Law, Run, exact_laws, item_waves, waves_of
+from sampledash.comparison.run_distribution import TOP, Run, exact_laws
 from sampledash.comparison.scatter import moments_of_means, moments_of_systems
+from sampledash.comparison.sums import Law, item_waves, waves_of
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_counts import RankCounts, distinct_over_systems

@@ -46,9 +46,9 @@ from sampledash import checks
 from sampledash.comparison.chance import SURE, chance_above, normal_chances, pair_chances
 from sampledash.comparison.means import exact_means, step_of
 from sampledash.comparison.order import TIED, pair_table, true_pairs
-from sampledash.comparison.run_distribution import lattice
 from sampledash.comparison.scatter import moments_of_means
 from sampledash.comparison.significance import Interval, best_value, interval_of_sample
+from sampledash.comparison.sums import lattice
 from sampledash.comparison.user_resampling import instance_values, paired_groups
 from sampledash.correction import Correction, as_correction
 from sampledash.metrics import Metric, as_metric

@@ -32,8 +32,9 @@ from scipy.linalg import hankel
 
 from sampledash.comparison.chance import chance_above, common_step, normal_chances
 from sampledash.comparison.order import TIED
-from sampledash.comparison.run_distribution import FEW, waves_of
+from sampledash.comparison.run_distribution import FEW
 from sampledash.comparison.scatter import CHUNK
+from sampledash.comparison.sums import waves_of
 from sampledash.comparison.user_resampling import Sampled
 from sampledash.quadrature import panels
 from sampledash.rank_counts import RankCounts

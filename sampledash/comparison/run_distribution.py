@@ -15,44 +15,30 @@ probabilities.
 Other means are simulated if this is fast enough.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property, partial
-from math import comb, gcd, lcm
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampledash import simulation
-from sampledash.comparison.order import TIED
+from sampledash.comparison import sums
 from sampledash.comparison.scatter import atom_moments
+from sampledash.comparison.sums import Law, ValueLaws
 from sampledash.metrics import Metric
 from sampledash.protocol import Protocol, as_ranked_by
 from sampledash.rank_counts import RankCounts, distinct_over_systems, unique_rows
 from sampledash.rank_sets import RankSet
-from sampledash.types import Complex, Floats, Ints, blocks
+from sampledash.types import Complex, Floats, Ints
 
-Law = tuple[Floats, Floats]  # increasing values, and the probability of each value
-# Indices of items, their possible values, and the probability of each value for each item.
-ValueLaws = tuple[Ints, Floats, Floats]
 FEW = 30  # with fewer instances, the normal approximation is not used
 # The distribution of the number of hits is a convolution of distributions, one for each instance.
 _MOST = 20_000  # largest number of instances whose hits are convolved exactly
 # If relevant items only hit or miss, the distribution of the mean metric is computed exactly if the
 # mean has fewer values than this.
 _LATTICE = 1 << 20
-_TOGETHER = 64  # distributions up to this length are convolved in pairs, all pairs at once
-_WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a distribution are dropped
-# ``_convolved`` computes the distribution of a sum. It returns None if the sum has more than
-# _SUPPORT distinct values, or more than _JOINED values before equal values are joined.
-_SUPPORT = 5_000
-_JOINED = 500_000
-_NOTHING = 1e-18  # probabilities up to this are left out of a convolution
-# If a sum has too many values for an exact convolution, its distribution is computed on a grid of
-# this many points.
-_CELLS = 1 << 15
 RUNS = 20_000  # number of runs that are simulated if no other method applies
 # Number of draws (one per relevant item and run) that take about half a second. If RUNS runs need
 # more than twice as many draws, fewer runs are simulated.
@@ -63,10 +49,6 @@ _LOPSIDED, SIMULATED = 0.4, 2_000
 # ``largest_term`` returns NaN if there are more than _LAWS distinct relevant items, and the number
 # of items times the number of their possible values exceeds _WORK.
 _LAWS, _WORK = 500, 300_000
-_BLOCK = 1 << 21  # number of matrix entries in memory at a time
-# Number of frequencies in a block. For values x and frequencies f, exp(i x f) is computed as the
-# product of a factor for the block of f and a factor for the position of f in its block.
-_STEPS = 64
 # ``chance.by_lumps`` is used if the sampled values that a relevant item can have form two groups,
 # small and large values, each no wider than this share of the gap between the two groups.
 TOP = 0.05
@@ -82,13 +64,6 @@ class Hits(NamedTuple):
     #: single relevant item, a row stands for all instances with the same rank, and the entry is
     #: the index of this rank in ``Run.atoms``, which holds the distinct relevant items.
     instances: Ints
-
-
-class _Counts(NamedTuple):
-    """Distribution of an integer: ``mass[i]`` is the probability of ``first + i``."""
-
-    first: int
-    mass: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +146,7 @@ class Run:
         if not (self.whole and self._counts_hits):
             return 0.0
         first, _ = unique_rows([self.ranks.counted(self.protocol.ties).relevant])
-        common = lattice([self.weights[i, None] for i in first])
+        common = sums.lattice([self.weights[i, None] for i in first])
         return 0.0 if common is None else common[0] / 2
 
     @cached_property
@@ -314,16 +289,17 @@ class Run:
         values are not multiples of one unit.
         """
         hits = self.hits if self.ranks.n_instances <= _MOST else None
-        common = None if hits is None else lattice([np.diff(part.values) for part in hits])
+        common = None if hits is None else sums.lattice([np.diff(part.values) for part in hits])
         if hits is None or common is None:
             return None
         unit, steps = common
         lengths = [(part.law.shape[1] - 1) * int(part.times.sum()) for part in hits]
         if np.dot(steps, lengths) >= _LATTICE:
             return None
-        total = _Counts(0, np.ones(1))
+        total = sums.Counts(0, np.ones(1))
         for part, step in zip(hits, steps, strict=True):
-            total = _joined(total, _sum_of(np.repeat(part.law, part.times, axis=0)), step)
+            law = sums.sum_of_counts(np.repeat(part.law, part.times, axis=0))
+            total = sums.plus_multiple(total, law, step)
         base = sum(float(part.values[0] * part.times.sum()) for part in hits)
         values = np.asarray(base + unit * (total.first + np.arange(len(total.mass))))
         return values[total.mass > 0], total.mass[total.mass > 0]
@@ -365,12 +341,12 @@ class Run:
     def _terms_of(self, atoms: RankCounts, weights: Floats) -> list[Law]:
         """Return the distribution of each relevant item's sampled value times its weight.
 
-        Values with a probability up to _NOTHING are left out.
+        Values with a probability up to ``sums.NOTHING`` are left out.
         """
         terms: dict[int, Law] = {}
         for some, values, laws in self.item_laws(atoms):
             for i, p in zip(some.tolist(), laws, strict=True):
-                terms[i] = values[p > _NOTHING] * weights[i], p[p > _NOTHING]
+                terms[i] = values[p > sums.NOTHING] * weights[i], p[p > sums.NOTHING]
         return [terms[i] for i in range(len(atoms))]
 
     def value_laws(self, atoms: RankCounts) -> Iterator[ValueLaws]:
@@ -400,7 +376,7 @@ class Run:
             # ``x.values`` are contributions to the mean. Undo the division by n_instances.
             size, at = self.ranks.n_instances, order
             laws = ((x.instances, x.values * size, x.law) for x in self.hits or ())
-        items, waves = map(np.concatenate, zip(*item_waves(laws, frequencies), strict=True))
+        items, waves = map(np.concatenate, zip(*sums.item_waves(laws, frequencies), strict=True))
         return waves[np.argsort(items)[at]]
 
     def _instances(self, order: Ints) -> tuple[RankCounts, Ints]:
@@ -424,7 +400,7 @@ def law_of_mean(run: Run, stream: int = 0) -> Law | None:
     """
     (law,) = exact_laws([run], stream)
     if law is None and run.ranks.n_instances < FEW and run.is_sum:
-        return _on_grid(run.terms())
+        return sums.on_grid(run.terms())
     return law
 
 
@@ -442,7 +418,7 @@ def exact_laws(runs: Sequence[Run], stream: int, *, simulate: bool = False) -> l
     left = []
     for x, run in enumerate(runs):
         if laws[x] is None and few and run.is_sum:
-            laws[x] = _convolved(run.terms(), int(ranks.n_instances))
+            laws[x] = sums.convolved(run.terms(), int(ranks.n_instances))
         elif laws[x] is None and not run.is_sum:
             left.append(x)
     rows = float(np.sum(ranks.counts))
@@ -452,158 +428,5 @@ def exact_laws(runs: Sequence[Run], stream: int, *, simulate: bool = False) -> l
         chosen = [runs[x].metric for x in left]
         means = simulation.batches(chosen, ranks, runs[0].m, number, rng, protocol)
         for column, x in zip(np.concatenate(list(means)).T, left, strict=True):
-            laws[x] = _merged(column, np.full(number, 1 / number))
+            laws[x] = sums.merged_values(column, np.full(number, 1 / number))
     return laws
-
-
-def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law | None:
-    """Return the distribution of a sum of independent terms; None if it has too many values.
-
-    ``parts`` holds (values, probabilities, count) for each distinct term, and ``terms`` is the sum
-    of all counts.
-    """
-    # If the values are not evenly spaced, hardly any two sums are equal. The number of distinct
-    # sums is then about the number of multisets of ``terms`` elements out of ``most`` values.
-    steps = np.diff(np.unique(np.concatenate([support for support, _, _ in parts])))
-    most = max(len(support) for support, _, _ in parts)
-    apart = len(steps) and np.ptp(steps) > 1e-9 * steps.max()
-    if apart and comb(most + terms - 1, terms) > _JOINED:
-        return None
-    values, mass = np.zeros(1), np.ones(1)
-    for support, p, times in parts:
-        for _ in range(times):
-            if len(values) > _SUPPORT or len(values) * len(support) > _JOINED:
-                return None
-            sums, chances = np.add.outer(values, support), np.multiply.outer(mass, p)
-            values, mass = _merged(sums.ravel(), chances.ravel())
-    return values, mass
-
-
-def _merged(values: Floats, mass: Floats) -> Law:
-    """Return a distribution with sorted values; join equal values, and drop improbable values."""
-    keep = mass > _NOTHING
-    values, mass = values[keep], mass[keep]
-    order = np.argsort(values)
-    values, mass = values[order], mass[order]
-    width = TIED * max(1.0, float(np.abs(values).max()))
-    group = np.r_[0, np.cumsum(np.diff(values) > width)]
-    total = np.asarray(np.bincount(group, weights=mass), dtype=np.float64)
-    return np.bincount(group, weights=mass * values) / total, total
-
-
-def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
-    """Return the distribution of a sum of independent terms on a grid, by Fourier transforms.
-
-    ``parts`` holds (values, probabilities, count) for each distinct term. The probability of each
-    value of a term is split between the two neighbouring grid points.
-    """
-    low = sum(times * float(support.min()) for support, _, times in parts)
-    high = sum(times * float(support.max()) for support, _, times in parts)
-    step = (high - low) / (_CELLS - 1)
-    product = np.ones(_CELLS + 1, dtype=np.complex128)
-    for support, p, times in parts:
-        place = (support - support.min()) / step
-        cell = np.minimum(place.astype(np.int64), _CELLS - 1)
-        split = np.bincount(cell, p * (cell + 1 - place), 2 * _CELLS)
-        split += np.bincount(cell + 1, p * (place - cell), 2 * _CELLS)
-        product *= np.fft.rfft(split) ** times
-    mass = np.fft.irfft(product)[:_CELLS]
-    weighs = mass > 1e-15  # smaller probabilities are rounding errors of the Fourier transform
-    values = np.asarray(low + step * np.arange(_CELLS))
-    return values[weighs], np.asarray(mass[weighs] / mass[weighs].sum())
-
-
-def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:
-    """Find the largest unit of which all numbers in ``worths`` are multiples; return both.
-
-    The result is the unit and a multiple for each entry of ``worths``. The numbers of an entry
-    should be equal, such as what the mean gains by the first, the second, ... hit of an instance.
-    Return None if they are not equal, if only some entries are above 0, or if the ratio of an entry
-    to the first entry is no fraction with a denominator up to 10,000.
-    """
-    ends = np.array([[worth.min(), worth.max()] for worth in worths])
-    if np.any(np.ptp(ends, axis=1) > 1e-12 * ends.max()) or (ends.min() <= 0 < ends.max()):
-        return None
-    if ends.max() == 0:
-        return 1.0, [0] * len(worths)
-    ratios = [Fraction(value / ends[0, 0]).limit_denominator(10_000) for value in ends[:, 0]]
-    if not np.allclose(ends[:, 0], [float(x) * ends[0, 0] for x in ratios], rtol=1e-12):
-        return None
-    common = lcm(*(x.denominator for x in ratios))
-    steps = [int(x * common) for x in ratios]
-    shared = gcd(*steps)
-    return float(ends[0, 0]) / common * shared, [step // shared for step in steps]
-
-
-def _sum_of(laws: Floats) -> _Counts:
-    """Return the distribution of a sum of independent counts, by pairwise convolution.
-
-    A row of ``laws`` holds the probabilities of 0, 1, ... for one of these counts.
-
-    Only positive terms are added, so that small probabilities stay accurate; with a Fourier
-    transform, all probabilities would have errors of 1e-16.
-    """
-    laws = laws.T.copy()
-    # While there are many short distributions, convolve all pairs of them at once.
-    while len(laws) <= _TOGETHER < 2 * laws.shape[1]:
-        if laws.shape[1] % 2:
-            laws = np.column_stack([laws, np.eye(len(laws), 1)])
-        a, b = np.split(laws, 2, axis=1)
-        laws = np.zeros((2 * len(a) - 1, a.shape[1]))
-        for i, p in enumerate(a):
-            laws[i : i + len(b)] += p * b
-    parts = [_Counts(0, law) for law in laws.T]
-    while len(parts) > 1:
-        odd = [parts.pop()] if len(parts) % 2 else []
-        parts = [
-            _trimmed(a.first + b.first, np.convolve(a.mass, b.mass))
-            for a, b in zip(parts[::2], parts[1::2], strict=True)
-        ] + odd
-    return parts[0]
-
-
-def _trimmed(first: int, mass: Floats) -> _Counts:
-    """Return a distribution without negligible probabilities at both ends."""
-    weighs = np.flatnonzero(mass > _WEIGHTLESS)
-    return _Counts(first + int(weighs[0]), mass[weighs[0] : weighs[-1] + 1])
-
-
-def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
-    """Return the distribution of X + ``step`` Y for independent counts X ~ total and Y ~ law."""
-    reach = step * (len(law.mass) - 1) + 1
-    mass = np.zeros(len(total.mass) + reach - 1)
-    # Loop over the shorter of the two distributions, and add shifted copies of the longer one.
-    if step and len(total.mass) < len(law.mass):
-        for i, p in enumerate(total.mass.tolist()):
-            mass[i : i + reach : step] += p * law.mass
-    else:
-        for i, p in enumerate(law.mass.tolist()):
-            mass[i * step : i * step + len(total.mass)] += p * total.mass
-    return _Counts(total.first + step * law.first, mass)
-
-
-def item_waves(laws: Iterable[ValueLaws], frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
-    """Yield the characteristic functions of relevant items' sampled values, some items at a time.
-
-    ``laws`` is the result of :meth:`Run.value_laws`. Each yielded tuple holds the indices of some
-    items, and the characteristic functions of their values, (items, frequencies).
-    """
-    known, waves = None, np.empty(0)
-    for some, values, p in laws:
-        if values is not known:
-            known, waves = values, waves_of(values, frequencies).view(np.float64)
-        for rows in blocks(len(some), _BLOCK, 2 * len(frequencies)):
-            yield some[rows], (p[rows] @ waves).view(np.complex128)
-
-
-def waves_of(values: Floats, frequencies: Floats) -> Complex:
-    """Return exp(i value frequency) for evenly spaced frequencies: (values, frequencies).
-
-    Frequencies are divided into blocks of _STEPS. An entry is the product of a factor for the first
-    frequency of the block and a factor for the distance from this first frequency.
-    """
-    within = frequencies[:_STEPS] - frequencies[0]
-    starts = np.exp(1j * np.multiply.outer(values, frequencies[::_STEPS]))
-    steps = np.exp(1j * np.multiply.outer(values, within))
-    every = (starts[:, :, None] * steps[:, None, :]).reshape(len(values), -1)
-    return np.ascontiguousarray(every[:, : len(frequencies)])

@@ -36,8 +36,9 @@ from sampledash.comparison.overlap import (
     bounds_if_known,
     covariance_of_counts,
 )
-from sampledash.comparison.run_distribution import FEW, Law, Run, law_of_mean
+from sampledash.comparison.run_distribution import FEW, Run, law_of_mean
 from sampledash.comparison.scatter import CHUNK, conditional_means
+from sampledash.comparison.sums import Law
 from sampledash.comparison.user_resampling import Sampled, match_instances, sampled_values
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol

@@ -14,6 +14,7 @@ from scipy.special import betaincinv
 
 from sampledash import checks
 from sampledash.estimation import confidence as intervals
+from sampledash.estimation.linear_metric import interval_of_mean
 from sampledash.estimation.linear_programme import Columns, Programme, Shape, clipped
 from sampledash.metrics import Metric, as_metric, parse_metric
 from sampledash.sampled_rank_sets import DOUBTFUL, LEVEL, Outcomes, SampledRankSet
@@ -163,9 +164,8 @@ def ahead(spans: Sequence[Range | None]) -> int | None:
     if len(known) < 2 or len(known) < len(spans):
         return None
     first = max(range(len(known)), key=lambda i: known[i][0])
-    low = known[first][0]
-    above = all(side((low - high, 1)) == 1 for i, (_, high) in enumerate(known) if i != first)
-    return first if above else None
+    rest = max(high for i, (_, high) in enumerate(known) if i != first)
+    return first if side((known[first][0] - rest, 1)) == 1 else None
 
 
 def confidence_range(
@@ -233,7 +233,7 @@ def _as_read(
         span = _within_limits(metric, observed, shape, part_confidence, srs.system)
         ends.append((min(weight * x for x in span), max(weight * x for x in span)))
     if linear:  # the assumption of a shape does not change the interval of AUC or ATOP
-        return intervals.interval_of_mean([s.strata for s in sets], confidence)
+        return interval_of_mean([s.strata for s in sets], confidence)
     if fits:
         ends.append(intervals.profile_interval(fits, part_confidence))
     possible = difference([possible_range(metric, s) for s in sets])

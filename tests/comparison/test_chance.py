@@ -14,7 +14,8 @@ from scipy.stats import binom, hypergeom, norm
 
 import sampledash as sd
 from sampledash.comparison import chance, run_distribution
-from sampledash.comparison.run_distribution import Run, lattice, law_of_mean, waves_of
+from sampledash.comparison.run_distribution import Run, law_of_mean
+from sampledash.comparison.sums import lattice, waves_of
 from sampledash.protocol import Protocol
 from tests import oracles
 from tests.benchmarks.chances import KINDS, Case, cells
