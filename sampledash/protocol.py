@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypedDict, get_args
 
 import numpy as np
@@ -29,7 +30,6 @@ from sampledash.types import Floats, blocks, frozen
 
 Weighting = Literal["instances", "relevant-items"]
 
-_KEPT = 1 << 22  # largest number of probabilities that a RankCounts object caches
 _CHUNK = 1 << 20  # largest number of probabilities in a block of distributions
 #: The closed form of the distribution of a tied item's sampled rank multiplies a difference of two
 #: cumulative probabilities, and thus its rounding error, by a factor. If the factor is above this
@@ -204,12 +204,8 @@ class Protocol:
         Without replacement, all items must have at least m negatives.
         """
         if self.design.by_class is not None:
-            # Several threads may use the cache at the same time, so look up the entry only once.
-            if (p := counts.laws.get((self.scheme, m))) is None:
-                if sum(x.size for x in [*counts.laws.values()]) + len(counts) * m > _KEPT:
-                    counts.laws.clear()
-                p = frozen(self.design.by_class(getattr(counts, self.design.needs), m))
-                counts.laws[self.scheme, m] = p
+            make = partial(self.design.by_class, getattr(counts, self.design.needs), m)
+            p = counts.cached((self.scheme, m), len(counts) * m, lambda: frozen(make()))
             yield np.arange(len(counts)), p
             return
         plain = np.flatnonzero(counts.tied == 0)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampledash.types import Floats, Ints
+
+T = TypeVar("T")
+_KEPT = 1 << 22  # largest number of numbers that a RankCounts object caches
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +78,20 @@ class RankCounts:
         return sizes
 
     @cached_property
-    def laws(self) -> dict[Hashable, Floats]:
-        """Cache of distributions of the sampled ranks of these items, by scheme and m."""
+    def _results(self) -> dict[Hashable, tuple[int, Any]]:
         return {}
+
+    def cached(self, key: Hashable, size: int, make: Callable[[], T]) -> T:
+        """Return a result about these items from the cache, or make it: a result of about ``size``.
+
+        The cache is emptied before it holds more than _KEPT numbers.
+        """
+        # Several threads may use the cache at the same time, so look up the entry only once.
+        if (entry := self._results.get(key)) is None:
+            if size + sum(x for x, _ in [*self._results.values()]) > _KEPT:
+                self._results.clear()
+            entry = self._results[key] = size, make()
+        return cast(T, entry[1])
 
     def __getitem__(self, keep: NDArray[Any]) -> RankCounts:
         if keep.dtype == bool and np.all(keep):  # usually all items are selected

@@ -12,7 +12,6 @@ N negatives enters the histogram at m = N, where the number s of negatives above
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Unpack
 
 import numpy as np
@@ -473,7 +472,6 @@ def curve(
     return pd.DataFrame(means[:, :, 0], index=index, columns=[rs.system for rs in sets])
 
 
-@lru_cache(maxsize=32)  # systems, each at a few m: the metrics of a page are computed one by one
 def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     """Replace relevant items by fewer items with the same histogram of sampled ranks at m.
 
@@ -481,6 +479,10 @@ def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     """
     if not SCHEMES[scheme].by_degree or atoms.relevant.max() > 1:
         return atoms
+    return atoms.cached((m, scheme), len(atoms), lambda: _merge(atoms, m, scheme))
+
+
+def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     plain = atoms.tied == 0
     some, rest = atoms[plain], atoms[~plain]
     above = some.above.astype(np.float64)
