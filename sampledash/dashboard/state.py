@@ -69,7 +69,6 @@ _SWITCHES = dict.fromkeys(("present", "turn", "why"), (("true", "false", "True",
 _PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
 PIN = "pin"  # key, in the address, of settings that the reader pinned for comparison (pins.py)
-ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
 
 
 @dataclass(frozen=True)

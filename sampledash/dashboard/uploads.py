@@ -6,6 +6,7 @@ Otherwise Streamlit would forget the files and the text when the reader goes to 
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -16,12 +17,9 @@ from sampledash.readers.assemble import Opened
 from sampledash.readers.files import bundled, open_sources
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import listed
+from sampledash.report.templates import texts
 
-LOST = (
-    "The server has been restarted, or has ended this session: it no longer has a file that is "
-    "listed here. Remove it from the list and choose it again."
-)
-GONE = f"The file that was uploaded here is gone. {state.ENDED} Choose it again."
+LOST, GONE = texts(Path(__file__).with_suffix(".txt")).values()
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,7 @@ from sampledash.types import Floats
 
 _NAME = "pasted text"
 _REMEDY = "write NAME: ranks, with a colon, and n = 3706 on a line of its own"
-_WRITE = (
-    "ranks as whole numbers from 1, without separators, as in '10000', or >10 for one beyond 10"
-)
+_WRITE = "ranks as whole numbers from 1, without separators: 10000; or >10 for one beyond 10"
 # A setting of n (candidates) or m (sampled negatives), such as "n = 3,706" and "m: 100".
 _SETTING = re.compile(r"(?i)\b([nm])\s*[=:]\s*(-?\d{1,3}(?:[,_]\d{3})+|-?\d+)\b")
 _BETWEEN = re.compile(r"[\s,;#]")  # characters allowed in a line beside n = ... and m = ...

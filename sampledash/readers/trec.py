@@ -64,9 +64,7 @@ _RULE = (
     "document id, both descending, as trec_eval and pytrec_eval order them; the rank column is "
     "ignored, and grade 1 or more is relevant."
 )
-_TIED = (
-    "An item's rank is its place by score in the list of its user; items of equal score are tied."
-)
+_TIED = "An item's rank is its place by score in its user's list; items of equal score are tied."
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from sampledash.dashboard import page, state
 from sampledash.dashboard.estimate import shared
 from sampledash.dashboard.ranks import NOT_KNOWN, ask_n
 from sampledash.dashboard.uploads import carry, pasted, template, upload
-from sampledash.estimation.bounds import decided
+from sampledash.estimation.bounds import decided, side
 from sampledash.estimation.rank_distribution import LEARNED, SHAPED, obstacle
 from sampledash.rank_sets import RankSet, rank_distribution_at
 from sampledash.readers.assemble import Opened
@@ -315,12 +315,10 @@ def _numbers(answer: result.Result[result.Question]) -> list[tuple[str, str, str
     pairs = [("Pairs decided", free, shared.HELP["free"])]
     pairs.append(("If ranks fall off", falling, shared.HELP["falling"]))
     about = f"Widest range of {q.metric} that one system's samples allow."
+    rows = [("Left open", f"{100 * widest:.2f} points", about)]
     largest = count(max(x.n_instances for x in q.sets))
-    return [
-        *(pairs if total else []),
-        ("Left open", f"{100 * widest:.2f} points", about),
-        ("Sampled ranks", largest, "Of a system, its instances counted."),
-    ]
+    rows.append(("Sampled ranks", largest, "Of a system, its instances counted."))
+    return pairs + rows if total else rows
 
 
 def _estimates(answer: result.Result[result.Question]) -> None:
@@ -381,7 +379,7 @@ def _pairs(answer: result.Result[result.Question]) -> None:
         "Pair": first + " − " + second,
         "Assumption": table["assumption"],
         "Difference lies in": list(map(words.span, low, high)),
-        "So": list(map(words.say.told, first, second, low, high)),
+        "So": list(map(words.say.told, first, second, map(side, zip(low, high, strict=True)))),
     }
     page.table(pd.DataFrame(printed), table, "pairs")
 
@@ -394,9 +392,9 @@ def _true_ranks(answer: result.Result[result.Question]) -> None:
     fig = pictures.ranks_below(grid, estimated, exact, dark=page.is_dark())
     alt = f"Share of relevant items up to each true rank of {len(estimated)} systems."
     page.picture(fig, key="estimate_below", alt=alt)
-    st.caption(shared.HELP["true ranks"] + " Dashed: as it is." * bool(exact))
-    if free := [short_name(x.system) for x in q.sets if q.learned_by(x) != SHAPED]:
-        st.caption(escaped(words.say.without_shape(free)))
+    free = [short_name(x.system) for x in q.sets if q.learned_by(x) != SHAPED]
+    about = f"{shared.HELP['true ranks']} {words.say.without_shape(free)}"
+    st.caption(escaped(about) + " Dashed: as it is." * bool(exact))
 
 
 def _which_gamma(answer: result.Result[result.Question]) -> None:
