@@ -25,7 +25,7 @@ from sampledash import checks
 from sampledash.comparison.means import expected_mean
 from sampledash.correction import Correction, as_correction
 from sampledash.estimation import rank_distribution, vectors
-from sampledash.estimation.bounds import confidence_range, possible_range, require_sampled
+from sampledash.estimation.bounds import confidence_range, possible_range, require_sampled, side
 from sampledash.estimation.linear_programme import Shape
 from sampledash.estimation.rank_distribution import LEARNED, DistributionMethod, Learned, Learner
 from sampledash.metrics import Metric, as_metric
@@ -93,7 +93,7 @@ class Compared:
     @property
     def better(self) -> str | None:
         """The name of the better system; None if the interval of the difference contains 0."""
-        return self.first if self.low > 0 else self.second if self.high < 0 else None
+        return {1: self.first, -1: self.second}.get(side((self.low, self.high)) or 0)
 
     def __str__(self) -> str:
         if self.better is None:

@@ -8,13 +8,11 @@ from typing import Literal
 from sampledash.estimation.bounds import Range, decided, side
 from sampledash.report.escape import short_name
 from sampledash.report.numbers import MOST_NAMED, percent
-from sampledash.report.sentences import ranking
 from sampledash.report.templates import Sentences
 from sampledash.sampled_rank_sets import READINGS
 
-say = Sentences(Path(__file__).with_suffix(".jinja"))
-# Whether the order of systems is decided -> icon and colour beside the sentence that says so, which
-# the function ``sentence`` makes.
+say = Sentences(Path(__file__).with_suffix(".jinja"), MOST_NAMED=MOST_NAMED)
+# Whether the order of systems is decided -> icon and colour beside the main sentence.
 VERDICTS = {
     "decided": (":material/check_circle:", "green"),
     "if falling": (":material/rule:", "orange"),
@@ -76,29 +74,6 @@ def wins(differences: Sequence[Range], systems: int) -> list[int]:
     pairs = zip(combinations(range(systems), 2), map(side, differences), strict=True)
     better = [pair[sign < 0] for pair, sign in pairs if sign]
     return [better.count(system) for system in range(systems)]
-
-
-def sentence(
-    metric: str,
-    word: str,
-    systems: Sequence[str],
-    values: Sequence[float],
-    method: str,
-    range_of_first: tuple[float, float],
-    won: Sequence[int],
-) -> str:
-    """Return the main sentence of a page of estimates, in at most 25 words.
-
-    ``word`` is a key of :data:`VERDICTS`, and ``values`` are the estimates of the metric by the
-    estimator ``method``. If the order of the systems is decided, the sentence gives the order by
-    ``won``, the result of :func:`wins`. ``range_of_first`` is the range of the first system's
-    metric; it is used only if there is a single system.
-    """
-    if len(systems) == 1:
-        estimate = say.estimated(method, values[0])
-        return f"{alone(metric, systems[0], range_of_first, sampled=True)} {estimate}"
-    orders = (ranking(systems, numbers) for numbers in (won, values))
-    return say.sentence(metric, word, *orders, len(systems), method, len(systems) <= MOST_NAMED)
 
 
 def alone(metric: str, system: str, ends: tuple[float, float], sampled: bool = False) -> str:

@@ -296,7 +296,7 @@ def test_lines_of_chances_over_m_are_near_the_chances_between_their_points():
     sets, metric = tuple(sd.example("paper-abc")), sd.parse_metric("Recall@10")
     result = compute(Question(Source(sets, "made", False), (metric,), 100, HOW))
     focus = Focus(result, 0, result.worst_pair(0))
-    ms, curves = focus.over_m(0.95, progress=print)
+    ms, curves = focus.over_m(0.95, progress=lambda _: None)
     names = {frozenset(result.names(pair)): curve for pair, curve in curves.items()}
     between = names[frozenset("BC")]
     known = ~np.isnan(between)

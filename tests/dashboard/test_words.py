@@ -168,7 +168,8 @@ def stub(n, m, scheme="without-replacement", metrics=("AP",), **more):
 
 def estimated(word, *values, won=()):
     systems = "ABCD"[: len(values)]
-    return estimates.sentence("AP", word, systems, values, "mle", (0.05, 0.2), won or values)
+    orders = (sentences.ranking(systems, x) for x in (won or values, values))
+    return estimates.say.sentence("AP", word, *orders, len(values), "mle")
 
 
 def split(training, test, *, kept=False):

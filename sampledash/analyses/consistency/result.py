@@ -312,9 +312,8 @@ class Focus:
                 for (low, before), (high, after) in pairwise(sorted(chances.items()))
                 if high > low + 1 and np.nan_to_num(np.abs(after - before)).max() > _STEEP
             }
-        ms = sorted(chances)
-        curves = np.array([chances[m] for m in ms]).T
-        return np.array(ms), dict(zip(self.pairs, curves, strict=True))
+        curves = np.array([chances[m] for m in sorted(chances)]).T
+        return np.array(sorted(chances)), dict(zip(self.pairs, curves, strict=True))
 
     @remembered
     def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:

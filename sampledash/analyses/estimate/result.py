@@ -28,7 +28,7 @@ from sampledash.metrics import Metric
 from sampledash.rank_sets import RankSet
 from sampledash.report import estimates as words
 from sampledash.report.escape import system_name
-from sampledash.report.sentences import cutoff_holds_all, outside
+from sampledash.report.sentences import cutoff_holds_all, outside, ranking
 from sampledash.rows import Live
 from sampledash.sampled_rank_sets import READINGS, SampledRankSet
 from sampledash.types import Floats, Ints, Progress
@@ -171,8 +171,8 @@ class Question:
         γ is the weight of the variance in the bias-variance correction.
         """
         of = self.metric, ranks.outcomes.samplings[-1], ranks.n_instances
-        learned = partial(laws.fitted, ranks, self.learned_by(ranks))
-        return self.cached(("gammas", ranks), lambda: gamma_table(*of, learned()))
+        method = self.learned_by(ranks)
+        return self.cached(("gammas", ranks), lambda: gamma_table(*of, laws.fitted(ranks, method)))
 
     def learned_by(self, ranks: SampledRankSet) -> laws.DistributionMethod:
         """Return the name of the method by which the rank distribution of a system is learned.
@@ -279,8 +279,12 @@ def compute(
     rows = [row._replace(value=x, exact=on_all, readings=both) for row, x, on_all, both in known]
     word = words.told_apart([pair.free for pair in pairs], [pair.falling for pair in pairs])
     spans = [pair.falling if word == "if falling" and pair.falling else pair.free for pair in pairs]
-    about = values, method, rows[0].free, words.wins(spans, len(names))
-    sentence = words.sentence(str(q.metric), word, list(map(name, names)), *about)
+    shown = list(map(name, names))
+    order, estimated = (ranking(shown, x) for x in (words.wins(spans, len(names)), values))
+    sentence = words.say.sentence(str(q.metric), word, order, estimated, len(names), method)
+    if not pairs:
+        sentence = words.alone(str(q.metric), shown[0], rows[0].free, sampled=True)
+        sentence += f" {words.say.estimated(method, values[0])}"
     legend = words.say.legend(any(row.falling for row in rows), q.true)
     return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend, method)
 
