@@ -19,7 +19,6 @@ the integral by the trapezoidal rule over log t.
 """
 
 from collections.abc import Sequence
-from itertools import product
 
 import numpy as np
 import scipy
@@ -153,16 +152,16 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
     # Instances whose negatives have the same set of weights are computed together, at the same
     # nodes of the integral. Instances with ties are computed separately: they take most of the
     # time.
-    kinds, kind = np.unique(weight, axis=0, return_inverse=True)
-    for number, has_ties in product(range(len(kinds)), (False, True)):
-        has = np.rint(tied.sum(axis=1)) > 0
-        some = np.flatnonzero((kind == number) & ~every & (has == has_ties))
-        if len(some):
-            weights = kinds[number]
-            positive = weights[weights > 0].min(initial=1.0)
-            used = np.where(weights > 0, weights, _LEAST * positive)
-            parts = [above[some], *[tied[some]] * has_ties, (negatives - above - tied)[some]]
-            rows[some] = _laws(parts, used / positive, m, _FINE if rows.size <= small else _COARSE)
+    has_ties = np.rint(tied.sum(axis=1)) > 0
+    kinds: dict[tuple[bytes, bool], list[int]] = {}
+    for i in np.flatnonzero(~every).tolist():
+        kinds.setdefault((weight[i].tobytes(), bool(has_ties[i])), []).append(i)
+    for (_, ties), some in kinds.items():
+        weights = weight[some[0]]
+        positive = weights[weights > 0].min(initial=1.0)
+        used = np.where(weights > 0, weights, _LEAST * positive)
+        parts = [above[some], *[tied[some]] * ties, (negatives - above - tied)[some]]
+        rows[some] = _laws(parts, used / positive, m, _FINE if rows.size <= small else _COARSE)
     return rows
 
 
@@ -234,12 +233,16 @@ def _rung(
     p, q = -np.expm1(-weight * time), np.exp(-weight * time)
     # It is very improbable that the number of items whose clocks have rung is outside low..most:
     # such numbers are left out. The characteristic function at ``size`` points determines the
-    # probabilities of the numbers low..most.
-    mean, reach = counts @ p, wide * np.sqrt(np.maximum(counts @ (p * q), 0) + 1)
+    # probabilities of the numbers low..most. At angle x, the function is at most
+    # exp(-variance (1 - cos x)): angles at which it is negligible are left out too.
+    mean, variance = counts @ p, np.maximum(counts @ (p * q), 0)
+    reach = wide * np.sqrt(variance + 1)
     low = min(max(int(np.min(mean - reach)), 0), m)
     most = min(int(np.max(mean + reach)), int(np.rint(counts.sum(axis=1)).max()))
     size = scipy.fft.next_fast_len(max(most - low, 0) + 1, real=True)
-    factors = q[:, None] + p[:, None] * np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
+    angles = 2 * np.pi * np.arange(size // 2 + 1) / size
+    angles = angles[np.min(variance) * (1 - np.cos(angles)) <= wide**2 / 2]
+    factors = q[:, None] + p[:, None] * np.exp(-1j * angles)
     factors += 1e-300  # because the logarithm of 0 is not defined
     # A matrix product with real and imaginary parts as separate columns is three times as fast.
     logs = np.ascontiguousarray(np.log(factors)).view(np.float64)
