@@ -14,7 +14,7 @@ from sampledash import checks
 from sampledash.by_weight import ABOVE, TIED, WEIGHT, check_classes
 from sampledash.metrics import Metric
 from sampledash.rank_counts import RankCounts, codes_of, unique_rows
-from sampledash.types import ByDigest, Flags, Floats, Ints, digest_of
+from sampledash.types import ByDigest, Flags, Floats, Ints, blocks, digest_of
 
 Ties = Literal["expected", "optimistic", "pessimistic"]
 
@@ -466,9 +466,8 @@ def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "exp
     at = np.floor(np.asarray(places, dtype=np.float64))
     atoms = ranks.counted(ties)
     total = np.zeros(len(at))
-    step = _TABLE // (len(at) + 1) + 1
-    for start in range(0, len(atoms), step):
-        some = atoms[np.arange(start, min(start + step, len(atoms)))]
+    for rows in blocks(len(atoms), _TABLE, len(at) + 1):
+        some = atoms[np.arange(rows.start, rows.stop)]
         within = at - (some.above + some.position - 1)[:, None]
         total += (some.count / (some.tied + 1)) @ np.clip(within, 0, (some.tied + 1)[:, None])
     return np.asarray(total / atoms.count.sum())

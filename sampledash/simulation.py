@@ -14,7 +14,7 @@ from sampledash.rank_sets import RankSet, Ties, require_ranks
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import draw_above, draw_sizes
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
-from sampledash.types import Floats
+from sampledash.types import Floats, blocks
 
 #: What relevant items contribute to a mean: the metric; its values for 0..m sampled items above the
 #: relevant item, in one array for the best relevant item of an instance, one for the second best,
@@ -79,9 +79,8 @@ def batches(
     checks.generator(rng)
     counts, rows = ranks.counted(protocol.ties), _repeated(ranks, protocol.ties)
     values = [contributions(metric, rows, counts, m, protocol) for metric in metrics]
-    step = max(1, _BLOCK // len(rows))
-    for start in range(0, repeats, step):
-        size = min(step, repeats - start)
+    for runs in blocks(repeats, _BLOCK, len(rows)):
+        size = runs.stop - runs.start
         sums = np.empty((size, len(metrics)))
         for x in group_by_candidate_set(metrics):
             ranked = as_ranked_by(metrics[x[0]], rows)

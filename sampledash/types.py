@@ -26,12 +26,12 @@ def frozen(array: A) -> A:
 
 
 def blocks(count: int, room: int, width: int) -> Iterator[slice]:
-    """Yield slices that divide ``count`` rows of ``width`` entries each.
+    """Yield slices that divide the rows 0..``count`` - 1, of ``width`` entries each, into blocks.
 
-    A slice has at most ``room`` entries, or is a single row.
+    A block has at most ``room`` entries, or is a single row.
     """
     step = max(1, room // width)
-    return (slice(start, start + step) for start in range(0, count, step))
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))
 
 
 @dataclass(frozen=True, eq=False)

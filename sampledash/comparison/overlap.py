@@ -41,7 +41,7 @@ from sampledash.rank_counts import RankCounts
 from sampledash.rank_sets import RankSet, Ties
 from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
-from sampledash.types import Complex, Floats, Ints
+from sampledash.types import Complex, Floats, Ints, blocks
 
 _NOTHING = 1e-14  # numbers of drawn items above a relevant item are left out if less probable
 # A function of the number of drawn items above a relevant item is treated as linear if its steps
@@ -281,9 +281,9 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
     total, sizes = cells.sum(axis=(1, 2))[owner], (first.shape[1], second.shape[1])
     result = [np.zeros((len(cells), *x)) for x in (sizes, (sizes[0], 1), (1, sizes[1]))]
     top = [int(np.max(np.nonzero(values)[0], initial=0)) + 1 for values in (first, second)]
-    order, step = np.lexsort((b, a)), max(1, CHUNK // (top[0] * (m + 1)))
-    for start in range(0, len(order), step):
-        at = order[start : start + step]
+    order = np.lexsort((b, a))
+    for some in blocks(len(order), CHUNK, top[0] * (m + 1)):
+        at = order[some]
         p, q = (pmf(scheme, m, x[at], total[at] - x[at]) for x in (a, b))
         wide, high = (
             int(np.max(np.nonzero(law[:, :most] > _NOTHING)[1], initial=0)) + 1
@@ -358,8 +358,8 @@ def _inverted(joint: Floats, differences: Floats, step: Floats) -> float:
         return float(np.sum(p @ values) > TIED)
 
     def transform(frequencies: Floats) -> Complex:
-        waves, blocks = waves_of(values, frequencies), np.array_split(p, size // 500 + 1)
-        return np.asarray(np.prod([np.prod(block @ waves, axis=0) for block in blocks], axis=0))
+        waves, parts = waves_of(values, frequencies), np.array_split(p, size // 500 + 1)
+        return np.asarray(np.prod([np.prod(part @ waves, axis=0) for part in parts], axis=0))
 
     difference, deviation = float(np.sum(p @ values) - step), float(np.sqrt(variance))
     return chance_above(transform, size, difference, deviation, float(step))

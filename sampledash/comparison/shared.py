@@ -45,7 +45,7 @@ from sampledash.protocol import Options, Protocol
 from sampledash.rank_counts import RankCounts, unique_rows
 from sampledash.rank_sets import RankSet
 from sampledash.sampling import pmf
-from sampledash.types import Floats, Ints
+from sampledash.types import Floats, Ints, blocks
 
 # Bounds from simulated runs are widened by this: four standard errors of the difference of two
 # shares of 20,000 runs.
@@ -357,9 +357,8 @@ def nested_covariances(
     result = np.zeros((len(inner), first.shape[1], second.shape[1]))
     live = np.flatnonzero(inner > 0)
     live = live[np.lexsort((inner[live], outer[live]))]
-    step = max(1, CHUNK // (m + 1))
-    for start in range(0, len(live), step):
-        at = live[start : start + step]
+    for some in blocks(len(live), CHUNK, m + 1):
+        at = live[some]
         p = _distinct_laws(scheme, m, outer[at], outside[at])
         inside = _distinct_laws(scheme, m, inner[at], outer[at] - inner[at] + outside[at])
         tops, widths = (1 + m - np.argmax(law[:, ::-1] > _NOTHING, axis=1) for law in (p, inside))

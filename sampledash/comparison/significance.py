@@ -23,7 +23,7 @@ from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Protocol, Weighting
 from sampledash.rank_counts import unique_rows
 from sampledash.rank_sets import RankSet, Ties, first_items
-from sampledash.types import Floats, Ints, Progress
+from sampledash.types import Floats, Ints, Progress, blocks
 
 # ``flip_test`` tries all possible swaps if the two systems differ on at most this many instances.
 _ENUMERATED = 20
@@ -329,13 +329,11 @@ def _in_blocks(
 
     ``draw(k)`` returns k rows, and needs memory for ``size`` numbers for each of them.
     """
-    step = max(1, _BLOCK // size)
-    blocks = []
-    for start in range(0, resamples, step):
-        end = min(start + step, resamples)
-        blocks.append(draw(end - start))
-        report(end / resamples)
-    return np.concatenate(blocks)
+    parts = []
+    for rows in blocks(resamples, _BLOCK, size):
+        parts.append(draw(rows.stop - rows.start))
+        report(rows.stop / resamples)
+    return np.concatenate(parts)
 
 
 def resampled_means(

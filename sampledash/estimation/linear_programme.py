@@ -27,7 +27,7 @@ import scipy
 from sampledash.metrics import Metric
 from sampledash.quadrature import panels
 from sampledash.sampling import Sampling
-from sampledash.types import Floats, Ints, frozen
+from sampledash.types import Floats, Ints, blocks, frozen
 
 Shape = Literal["non-increasing"]
 
@@ -153,10 +153,9 @@ class Columns:
         # If less than half of the candidates are drawn, neighbouring ranks of the grid are so close
         # that 8 quadrature nodes between them are enough, instead of the usual 16.
         size = 8 if all(2 * s.m < s.n for s in self.samplings) else 16
-        step = 1 + _BLOCK // (size * sum(s.m + 1 for s in self.samplings))
         sums = []
-        for i in range(0, len(first), step):
-            above, weights, starts = panels(first[i : i + step], last[i : i + step], size)
+        for some in blocks(len(first), _BLOCK, size * sum(s.m + 1 for s in self.samplings)):
+            above, weights, starts = panels(first[some], last[some], size)
             sums.append(np.add.reduceat(self._rows(above) * weights[:, None], starts))
         return np.vstack(sums)
 

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import get_lapack_funcs
 
 from sampledash.lab.models import Factors, Part, Scores, TrainingProgress, within
-from sampledash.types import Floats
+from sampledash.types import Floats, blocks
 
 #: Largest number of array elements in a block of rows (users or items). Such a block takes a few
 #: MiB of memory and a few hundredths of a second.
@@ -248,9 +248,8 @@ class LogisticLoss:
         n_users, n_items = self.relevant.shape
         gradient = np.zeros_like(parameters)
         (users, items), (by_user, by_item) = self.split(parameters), self.split(gradient)
-        value, step = 0.0, max(1, BLOCK // n_items)
-        for start in range(0, n_users, step):
-            block = slice(start, start + step)
+        value = 0.0
+        for block in blocks(n_users, BLOCK, n_items):
             relevant = self.relevant[block].tocoo().coords
             z = users[block] @ items.T
             small = np.exp(-np.abs(z))
@@ -267,7 +266,7 @@ class LogisticLoss:
             slope[relevant] = rest
             by_user[block] = slope @ items
             by_item += slope.T @ users[block]
-            yield TrainingProgress(min(1.0, (start + step) / n_users))
+            yield TrainingProgress(block.stop / n_users)
         ridge = WeightedLoss(1.0, self.missing, self.ridge, per_pair=True)
         sides = (users, by_user, n_items), (items, by_item, n_users)
         for axis, (factors, slopes, others) in enumerate(sides):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sampledash.rank_sets import RankSet
-from sampledash.types import Flags, Ints
+from sampledash.types import Flags, Ints, blocks
 
 #: Marks, shape (2, rows, words). A row is about a relevant item, and its words have a bit for each
 #: item. The bit is 1 if this item is above the relevant item (index 0 of the first axis), or tied
@@ -32,9 +32,7 @@ def compared(
     item. ``scores[row[i]]`` are the scores of all items for the user of relevant item number i, and
     ``threshold[i]`` is the score of this relevant item.
     """
-    at_once = max(_COMPARED // scores.shape[1], 1)
-    for start in range(0, len(row), at_once):
-        some = slice(start, min(start + at_once, len(row)))
+    for some in blocks(len(row), _COMPARED, scores.shape[1]):
         theirs, score = scores[row[some]], threshold[some, None]
         yield some, theirs > score, theirs == score
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from sampledash.lab.models import ItemWeights, Part, Scores, TrainingProgress, within
-from sampledash.types import Floats
+from sampledash.types import Floats, blocks
 
 #: Largest number of pairs (two items of one user) that are counted in a block of rows, so that a
 #: block takes a few hundredths of a second.
@@ -116,7 +116,7 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
 
 def _columns(n: int) -> list[slice]:
     """Return slices that split n columns into blocks of at most ``WIDTH`` columns."""
-    return [slice(start, min(start + WIDTH, n)) for start in range(0, n, WIDTH)]
+    return list(blocks(n, WIDTH, 1))
 
 
 def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
@@ -175,13 +175,13 @@ def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
 
 def _invert(matrix: Scores) -> Part[None]:
     """Invert a positive definite matrix in place, by Gauss-Jordan elimination of blocks."""
-    n, width = len(matrix), 128
-    for start in range(0, n, width):
-        block = slice(start, stop := min(start + width, n))
+    n = len(matrix)
+    for block in blocks(n, 128, 1):
         pivot = np.linalg.inv(matrix[block, block])
         column, row = matrix[:, block].copy(), pivot @ matrix[block]
         column[block], row[:, block] = 0, 0
-        for top in range(0, n, STRIPE):
-            matrix[top : top + STRIPE] -= column[top : top + STRIPE] @ row
-            yield TrainingProgress((start + (stop - start) * top / n) / n)
+        for stripe in blocks(n, STRIPE, 1):
+            matrix[stripe] -= column[stripe] @ row
+            done = block.start + (block.stop - block.start) * stripe.start / n
+            yield TrainingProgress(done / n)
         matrix[:, block], matrix[block], matrix[block, block] = -column @ pivot, row, pivot
