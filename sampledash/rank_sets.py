@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Literal, get_args
 
@@ -95,7 +95,7 @@ class RankSet(ByDigest):
     classes: Floats | None
     strata: Floats | None
     overlaps: dict[str, Ints]
-    _order: tuple[Ints | slice, Ints, Ints]
+    _order: tuple[Ints | slice, Ints, Ints] = field(init=False)
 
     def __init__(
         self,
@@ -316,17 +316,18 @@ class RankSet(ByDigest):
             order, position, relevant = self._order
             last = self.n[order] - relevant + position
             ranks[order] = np.where(self.beyond[order], last, ranks[order])
-        return self._changed(ranks=ranks, beyond=None, mass_above=None, overlaps=None)
+        known = np.zeros_like(self.beyond)
+        return replace(self, ranks=ranks, beyond=known, mass_above=None, overlaps={})
 
     def without_mass(self) -> RankSet:
         """Return the rank set without ``mass_above``, which only the popularity scheme uses."""
-        return self if self.mass_above is None else self._changed(mass_above=None)
+        return self if self.mass_above is None else replace(self, mass_above=None)
 
     @cached_property
     def without_classes(self) -> RankSet:
         """The rank set without ``classes`` and ``strata``, for computations by rank alone."""
         plain = self.classes is None and self.strata is None
-        return self if plain else self._changed(classes=None, strata=None)
+        return self if plain else replace(self, classes=None, strata=None)
 
     def with_power(self, power: float) -> RankSet:
         """Return the rank set with the sampling weights in its ``classes`` raised to this power."""
@@ -335,15 +336,12 @@ class RankSet(ByDigest):
             raise ValueError(f"{lacks}: rank from scores (ranks_from_scores, weights=)")
         classes = self.classes.copy()
         classes[:, WEIGHT] **= power
-        return self._changed(classes=classes)
+        return replace(self, classes=classes)
 
     def with_overlaps(self, overlaps: Mapping[str, ArrayLike]) -> RankSet:
         """Return the rank set with these ``overlaps``, by the name of the other system."""
-        return self._changed(overlaps=overlaps)
-
-    def _changed(self, **columns: Any) -> RankSet:
-        names = (field.name for field in fields(self) if field.name != "_order")
-        return RankSet(**{name: getattr(self, name) for name in names} | columns)
+        given: Any = overlaps
+        return replace(self, overlaps=given)
 
     def require_known(self, metric: Metric | None = None, what: str = "sampling") -> None:
         """Raise ValueError if ranks are unknown, unless they are all beyond the metric's cutoff.
