@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,8 +131,12 @@ class Question:
     gamma: float
     instances: int
     prior: Prior
-    ranks: Ints = field(compare=False)  # true ranks at which the curves are drawn
     note: str  # sentence on corrections that are left out of the pictures; "" if none
+
+    @cached_property
+    def ranks(self) -> Ints:
+        """True ranks at which the curves are drawn."""
+        return rank_grid(self.sampling.n, keep=jumps(self.sampling, self.metric))
 
     def fit(self, recipe: Correction | None = None) -> Fit:
         """Return the fitted correction ``recipe``; if None, the one that the user exports."""
@@ -156,11 +160,6 @@ class Question:
 
         drawn = tuple(map(other, self.drawn))
         return replace(self, drawn=drawn, taken=other(self.taken), gamma=weight)
-
-    def at(self, sampling: Sampling) -> Question:
-        """Return a copy of these settings with other numbers of candidates or negatives."""
-        ranks = rank_grid(sampling.n, keep=jumps(sampling, self.metric))
-        return replace(self, sampling=sampling, ranks=ranks)
 
     def expected(self, recipe: Correction) -> Floats:
         """Return the expected value of the corrected metric at each of :attr:`ranks`."""
@@ -202,9 +201,8 @@ def check(
             names = [x for x in names if x not in slow]
     drawn, taken = tuple(recipes[x] for x in names), recipes[chosen["take"]]
     prior = Prior(chosen["prior"], b"" if custom is None else custom(sampling.n).tobytes())
-    ranks = rank_grid(sampling.n, keep=jumps(sampling, metric))
     instances = SIZES[chosen["instances"]]
-    return Question(metric, sampling, drawn, taken, weight, instances, prior, ranks, note)
+    return Question(metric, sampling, drawn, taken, weight, instances, prior, note)
 
 
 class Tradeoff(NamedTuple):

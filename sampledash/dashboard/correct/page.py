@@ -230,10 +230,10 @@ def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[
         if key == "gamma":
             return q.weighed(number)
         if key == "m":
-            return q.at(replace(s, m=int(number)))
+            return replace(q, sampling=replace(s, m=int(number)))
         n = int(number) if key == "n" else s.n
         metric = choices.chip_metric(chip, int(number) if key == "k" else k, n)
-        return replace(q.at(replace(s, n=n)), metric=metric)
+        return replace(q, metric=metric, sampling=replace(s, n=n))
 
     def frame(key: str, number: float) -> live.Frame:
         there = at(key, number)
