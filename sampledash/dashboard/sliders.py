@@ -166,15 +166,12 @@ def _bounds(key: str, keys: tuple[str, ...]) -> tuple[Bound | None, Bound | None
         return None, (n - 1, "n - 1") if distinct else None
     if key in {"k", "rank"}:
         return None, (n, "n")
-    if key == "n":
-        used = [name for name in ("k", "rank") if name in keys]
-        least: dict[str, int] = {name: int(st.session_state[name]) for name in used}
-        least |= {"m + 1": int(state.value("m")) + 1} if distinct else {}
-        if not least:
-            return None, None
-        name = max(least, key=least.__getitem__)
-        return (least[name], {"rank": "r"}.get(name, name)), None
-    return None, None
+    least: dict[str, int] = {x: int(st.session_state[x]) for x in ("k", "rank") if x in keys}
+    least |= {"m + 1": int(state.value("m")) + 1} if distinct else {}
+    if key != "n" or not least:
+        return None, None
+    name = max(least, key=least.__getitem__)
+    return (least[name], {"rank": "r"}.get(name, name)), None
 
 
 def _field(key: str, default: float) -> None:
