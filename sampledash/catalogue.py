@@ -27,7 +27,7 @@ from scipy.special import boxcox
 
 from sampledash import by_weight, checks
 from sampledash.sampling import Sampling, over_sizes, pmf
-from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme
+from sampledash.schemes import DEFAULT_SCHEME, HasScheme, Scheme
 from sampledash.types import Floats, Ints
 
 _FIRST = 64  # the weights of this many most popular items are added one by one
@@ -45,7 +45,7 @@ _NOTHING = 1e-14
 
 
 @dataclass(frozen=True)
-class Catalogue:
+class Catalogue(HasScheme):
     """How negatives are drawn from a catalogue whose items differ in popularity.
 
     Attributes
@@ -68,11 +68,6 @@ class Catalogue:
         checks.real("Zipf exponent", self.zipf, low=0, high=2)
         checks.real("bestsellers", self.bestsellers, low=0, high=1)
         _ = self.uniform  # checks n and m
-
-    @property
-    def design(self) -> Design:
-        """Properties of the sampling scheme."""
-        return SCHEMES[self.scheme]
 
     @property
     def uniform(self) -> Sampling:

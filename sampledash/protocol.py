@@ -25,7 +25,7 @@ from sampledash.rank_counts import RankCounts
 from sampledash.rank_sets import RankSet, Ties
 from sampledash.sampled_rank_sets import MOST_PLACES, population_of
 from sampledash.sampling import TOO_MANY, Sampling, item_weights, modes, pmf, pmf_chunks
-from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, HasScheme, Scheme, check_odds
 from sampledash.types import Floats, blocks, frozen
 
 Weighting = Literal["instances", "relevant-items"]
@@ -58,7 +58,7 @@ class Options(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Protocol:
+class Protocol(HasScheme):
     """Validated options of a sampled evaluation, with defaults filled in."""
 
     scheme: Scheme
@@ -87,11 +87,6 @@ class Protocol:
         checks.choice("weighting", weighting, get_args(Weighting))
         recipe = as_correction(options.get("correction"))
         return cls(scheme, odds, recipe, fit_scheme, ties, weighting)
-
-    @property
-    def design(self) -> Design:
-        """Properties of the sampling scheme."""
-        return SCHEMES[self.scheme]
 
     @property
     def anew(self) -> bool:

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
 from sampledash.metrics import Metric
-from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, HasScheme, Scheme, check_odds
 from sampledash.types import Flags, Floats, Ints, blocks
 
 #: Function of m and an array of numbers of negatives. For each of these numbers, it returns the
@@ -51,7 +51,7 @@ _TINY = 1e-290  # smaller probabilities are skipped: subnormal numbers are a hun
 
 
 @dataclass(frozen=True)
-class Sampling:
+class Sampling(HasScheme):
     """How the negatives of one instance with one relevant item are drawn.
 
     Attributes
@@ -97,11 +97,6 @@ class Sampling:
             least = f"n = {self.n} leaves {self.n - 1} negatives"
             raise ValueError(TOO_MANY.format(self.m, least, self.n - 1))
         check_odds(self.odds, self.scheme)
-
-    @property
-    def design(self) -> Design:
-        """Properties of the sampling scheme."""
-        return SCHEMES[self.scheme]
 
     def __str__(self) -> str:
         odds = f", odds = {self.odds!r}" if self.design.weighted else ""

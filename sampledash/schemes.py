@@ -153,6 +153,17 @@ SCHEMES: dict[str, Design] = {
 }  # fmt: skip
 
 
+class HasScheme:
+    """Base class of objects with a sampling scheme."""
+
+    scheme: Scheme
+
+    @property
+    def design(self) -> Design:
+        """Properties of the sampling scheme."""
+        return SCHEMES[self.scheme]
+
+
 def usual_first() -> list[Scheme]:
     """Return the names of all schemes, with the default scheme first."""
     return sorted(cast(list[Scheme], list(SCHEMES)), key=DEFAULT_SCHEME.__ne__)

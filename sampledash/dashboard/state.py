@@ -72,7 +72,7 @@ PIN = "pin"  # key, in the address, of settings that the reader pinned for compa
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(schemes.HasScheme):
     """The settings that all pages share, as the reader set them.
 
     The numbers may be invalid: :meth:`sampling`, :meth:`drawn` and ``metrics`` check them.
@@ -89,10 +89,6 @@ class Settings:
     zipf: float | None
     bestsellers: float
     chips: tuple[str, ...]
-
-    @property
-    def design(self) -> schemes.Design:
-        return schemes.SCHEMES[self.scheme]
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
