@@ -2,23 +2,16 @@
 
 from pathlib import Path
 from shutil import rmtree
-from tempfile import mkdtemp
-from weakref import WeakSet, finalize
+from tempfile import TemporaryDirectory
+from weakref import WeakSet
 
 
-class Scratch:
+class Scratch(TemporaryDirectory[str]):
     """A new temporary folder, removed with this object, at exit, or by :func:`remove_all`."""
 
     def __init__(self, parent: Path | None = None) -> None:
-        self.name = mkdtemp(prefix=".sampledash-", dir=parent)
-        self.remove = finalize(self, rmtree, self.name, ignore_errors=True)
+        super().__init__(prefix=".sampledash-", dir=parent, ignore_cleanup_errors=True)
         _FOLDERS.add(self)
-
-    def __enter__(self) -> str:
-        return self.name
-
-    def __exit__(self, *_: object) -> None:
-        self.remove()
 
 
 _FOLDERS: WeakSet[Scratch] = WeakSet()
