@@ -190,7 +190,7 @@ def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
         remedies = [(label, partial(options.update, changes)) for label, changes in ways]
         asking = isinstance(error, MissingCandidates)
         raise page.Problem(spell(error), *remedies, asking=asking) from None
-    st.caption(escaped(say.numbers(reading.numbers)))
+    st.caption(escaped(say.numbers(reading)))
     _preview(ident, opened, options, reading)
     return reading
 

@@ -105,23 +105,15 @@ class Reading:
 
 def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Reading:
     """Return rank sets with facts about all of them together; ``read`` holds further facts."""
-    cutoffs = [s.largest_cutoff for s in sets if s.largest_cutoff is not None]
     numbers = {
-        "systems": tuple(s.system for s in sets),
         "rows": sum(map(len, sets)),
-        "instances": tuple(round(s.n_instances) for s in sets),
         "n_low": min(int(s.n.min()) for s in sets),
         "n_high": max(int(s.n.max()) for s in sets),
         "smallest_rank": min(int(s.ranks.min()) for s in sets),
         "largest_rank": max(int(s.ranks.max()) for s in sets),
-        "max_relevant": max(s.max_relevant for s in sets),
-        "has_ties": any(s.has_ties for s in sets),
-        "has_mass": any(s.mass_above is not None for s in sets),
         "has_counts": any(bool(np.any(s.counts != 1)) for s in sets),
         # number of unknown ranks: the relevant item is missing from a truncated ranked list
         "beyond": sum(int(s.beyond.sum()) for s in sets),
-        # largest cutoff at which metrics of all systems are exact; None if all ranks are known
-        "largest_cutoff": min(cutoffs, default=None),
     }
     doubts = (*(doubt for file in files for doubt in file.doubts), *_doubts(sets))
     return Reading(tuple(sets), numbers | read, tuple(files), doubts)

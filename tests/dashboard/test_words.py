@@ -194,10 +194,14 @@ TILE, ROW = (
     {"metric": "AP", "exact": 0.01, "sampled": -0.02, "probability": 0.3},
     ("Z", "#123", "━━"),
 )
-READ = {"systems": "A", "rows": 1200, "instances": (30, 40), "n_low": 99, "n_high": 99}
-READ |= {"smallest_rank": 1, "largest_rank": 90, "max_relevant": 2, "has_counts": True}
-READ |= {"has_mass": True, "has_ties": False, "zero_based": False}
-READ |= {"censored": 4, "relevant": 80, "beyond": 3, "largest_cutoff": 50}
+READ = {"rows": 1200, "n_low": 99, "n_high": 99, "smallest_rank": 1, "largest_rank": 90}
+READ |= {"has_counts": True, "zero_based": False, "censored": 4, "relevant": 80, "beyond": 3}
+FACTS = {"max_relevant": 2, "has_ties": False, "mass_above": np.zeros(9)}
+SETS = [
+    SimpleNamespace(system="A", n_instances=30.0, largest_cutoff=50, **FACTS),
+    SimpleNamespace(system="B", n_instances=40.0, largest_cutoff=None, **FACTS),
+]
+READING = SimpleNamespace(sets=SETS, numbers=READ)
 #: Lines of ``call | expected sentence``.
 TABLE = (Path(__file__).parents[1] / "data" / "sentences.txt").read_text("utf-8")
 
