@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from sampledash.analyses import memory
-from sampledash.analyses.estimate.result import DATA, FALLING, Result, narrowed, ranges
+from sampledash.analyses.estimate.result import DATA, FALLING, Result, Row, narrowed, ranges
 from sampledash.comparison.means import expected_mean
 from sampledash.estimation import bounds as allowed
 from sampledash.estimation.linear_programme import Shape
@@ -144,18 +144,15 @@ def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
     """
     q, s = result.question, result.question.sampling
     known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}
-    rows: list[dict[str, Any]] = []
-    for row in (*result.rows, *result.pairs):
-        for shape, span in (("any", row.free), (FALLING, row.falling)):
-            low, high = span or (None, None)
-            rows.append(
-                {"system": row.name, "minus": row.other, "metric": str(q.metric), **known}
-                | {"shape": shape, "low": low, "high": high}
-            )
-    for row in result.rows:
-        low, high = row.interval or (None, None)
-        rows.append(
-            {"system": row.name, "metric": str(q.metric), **known}
-            | {"shape": q.point(0).family, "low": low, "high": high, "estimate": row.value}
-        )
+    spans: list[tuple[Row, str, allowed.Range | None, float | None]] = [
+        (row, shape, span, None)
+        for row in (*result.rows, *result.pairs)
+        for shape, span in (("any", row.free), (FALLING, row.falling))
+    ]
+    spans += [(row, q.point(0).family, row.interval, row.value) for row in result.rows]
+    rows = []
+    for row, shape, span, estimate in spans:
+        low, high = span or (None, None)
+        facts = {"system": row.name, "minus": row.other, "metric": str(q.metric), **known}
+        rows.append({**facts, "shape": shape, "low": low, "high": high, "estimate": estimate})
     return pd.DataFrame(rows)
