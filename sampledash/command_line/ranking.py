@@ -63,14 +63,13 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
 def _ranked(source: str, args: argparse.Namespace, progress: Progress) -> Answer:
     """Return the ranks of a table of scores, computed by a database engine, by default DuckDB."""
     engine, pairs = warehouse.connect(args.engine or warehouse.DUCKDB), (args.relevant, args.seen)
-    if args.negatives is None and not args.overlaps:
-        ranks, sentences = warehouse.rank_scores(engine, source, *pairs, progress=progress)
-        return _kept(engine, ranks, args, "ranks", sentences)
     every, seen, sentences = warehouse.checked(engine, source, *pairs, progress)
+    if args.negatives is None and not args.overlaps:
+        return _kept(engine, queries.rank(every), args, "ranks", sentences)
     name = Path(source).name
     if args.negatives is None:
         with warehouse.one_sentence(name):
-            table = queries.rank(every).order_by("system", "instance").to_pyarrow().to_pandas()
+            table = queries.rank(every).to_pyarrow().to_pandas()
         names = {"rank": "ranks", "n_candidates": "n", "instance": "instances"}
         by_system: Any = table.rename(columns=names).groupby("system")
         sets = [RankSet(str(x), **rows.drop(columns="system")) for x, rows in by_system]

@@ -232,7 +232,7 @@ def rank(candidates: Table) -> Table:
         rank=ibis.ifelse(alone, ranked["rank"], ranked["rank"] + place).cast("int64"),
         n_candidates=ranked["n_candidates"].cast("int64"),
         ties=ibis.ifelse(alone, ranked["block"] - 1, 0).cast("int64"),
-    )
+    ).order_by("system", "instance", "rank")
 
 
 def count(ranks: Table) -> Table:

@@ -202,19 +202,6 @@ def _partitioned(table: Table, partitions: Mapping[str, set[str]]) -> Table:
     return table.drop(_FILE) if by_file else table
 
 
-def rank_scores(
-    engine: Any,
-    source: str,
-    relevant: str | None = None,
-    seen: str | None = None,
-    *,
-    progress: Progress = lambda _: None,
-) -> tuple[Table, list[str]]:
-    """Return an Ibis query for the true ranks, and sentences on instances that are left out."""
-    every, _, sentences = checked(engine, source, relevant, seen, progress)
-    return queries.rank(every).order_by("system", "instance", "rank"), sentences
-
-
 def checked(
     engine: Any, source: str, relevant: str | None, seen: str | None, progress: Progress
 ) -> tuple[Table, Table | None, list[str]]:

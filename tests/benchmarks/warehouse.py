@@ -56,12 +56,12 @@ def write_scores(folder: Path, rows: int) -> None:
 
 def ours(folder: str, rows: int) -> Callable[[Any], Any]:
     """Return a job that computes ranks and counts with sampledash.readers.warehouse."""
-    from sampledash.readers import warehouse
+    from sampledash.readers import queries, warehouse
 
     def work(_: Any) -> Any:
         engine, ranks = warehouse.connect(ENGINE), f"{folder}/ranks.parquet"
-        found, _said = warehouse.rank_scores(engine, f"{folder}/scores")
-        warehouse.save(engine, found, ranks, "scores")
+        every, *_ = warehouse.checked(engine, f"{folder}/scores", None, None, lambda share: None)
+        warehouse.save(engine, queries.rank(every), ranks, "scores")
         counted = warehouse.count_ranks(engine, ranks)
         warehouse.save(engine, counted, f"{folder}/counts.parquet", "ranks")
         return checked(folder)

@@ -117,6 +117,12 @@ def stored(folder, table, parts=2):
     return str(folder)
 
 
+def rank_scores(engine, source, relevant=None, seen=None, progress=lambda share: None):
+    """Return a query for the true ranks, and sentences on what is left out."""
+    every, _, said = warehouse.checked(engine, source, relevant, seen, progress)
+    return queries.rank(every), said
+
+
 def agree(engine, folder, seed, *, marked, without_seen):
     """Check that an engine gives the counts and notes of :func:`one_by_one`; return its counts."""
     table, relevant, seen = drawn(seed)
@@ -126,7 +132,7 @@ def agree(engine, folder, seed, *, marked, without_seen):
         each and written(folder / f"{place}.parquet", each)
         for place, each in enumerate((relevant, seen))
     ]
-    ranks, said = warehouse.rank_scores(engine, stored(folder / "scores", table), *pairs)
+    ranks, said = rank_scores(engine, stored(folder / "scores", table), *pairs)
     path = str(folder / "ranks.parquet")
     warehouse.save(engine, ranks, path, "ranks")
     counted = warehouse.count_ranks(engine, path).to_pandas()
@@ -375,7 +381,7 @@ def test_repeats_are_looked_for_in_slices_of_all_rows(labels, tmp_path, monkeypa
         "relevant": [1, 0] * 10,
     }
     path, engine = written(tmp_path / "s.parquet", rows), warehouse.connect()
-    ranks, said = warehouse.rank_scores(engine, path, progress=shares.append)
+    ranks, said = rank_scores(engine, path, progress=shares.append)
     assert (warehouse.fetched(ranks, "ranks", 10)["rank"].tolist(), said) == ([2] * 10, [])
     assert shares == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.5, 0.7])
     with pytest.raises(limits.ReadError, match="ranks are more than 9 rows: write them, -o ranks"):
@@ -385,7 +391,7 @@ def test_repeats_are_looked_for_in_slices_of_all_rows(labels, tmp_path, monkeypa
         path = written(tmp_path / f"{i}.parquet", again)  # a new name, as engines cache files
         said = f"2 rows repeat an item, such as item '1' of instance '{whole[i]}';"
         with pytest.raises(limits.ReadError, match=said):
-            warehouse.rank_scores(engine, path)
+            rank_scores(engine, path)
 
 
 #: Text of an exception that an engine raises: beginning of the message that users get.
