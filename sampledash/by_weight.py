@@ -40,7 +40,8 @@ _SMALL = 500  # largest number of probabilities that are computed with an error 
 # and, for the number of items whose clocks have rung by time t, the largest distance from its mean.
 _FINE, _COARSE = (0.25, 12.0, 9.0), (1.2, 3.6, 6.5)
 _ROWS = 512  # largest number of instances that are computed together
-_LEAST = 1e-6  # items of weight 0 get this share of the smallest positive weight: they come last
+# Items of weight 0 are drawn last: together they get this share of the smallest positive weight.
+_LEAST = 1e-6
 _ROUNDED = 1e-4  # allowed relative error of sums, because given numbers may have single precision
 _STEPS = 60  # largest number of Newton steps
 
@@ -142,7 +143,11 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
         If the result has at most this many entries, they are computed slowly, with errors below
         1e-13. Otherwise the errors are about 1e-6.
     """
-    above, tied, negatives, weight = (classes[:, part] for part in range(4))
+    # Items of weight 0 are only drawn if there are fewer than m others.
+    weight = classes[:, WEIGHT]
+    few = np.rint((classes[:, NEGATIVES] * (weight > 0)).sum(axis=1)) < m
+    counts = classes[:, :WEIGHT] * ((weight > 0) | few[:, None])[:, None]
+    above, tied, negatives = counts.transpose(1, 0, 2)
     every = np.rint(negatives.sum(axis=1)) <= m
     rows = np.zeros((len(classes), m + 1))
     if np.any(every):
@@ -159,7 +164,8 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
     for (_, ties), some in kinds.items():
         weights = weight[some[0]]
         positive = weights[weights > 0].min(initial=1.0)
-        used = np.where(weights > 0, weights, _LEAST * positive)
+        last = negatives[some][:, weights == 0].sum(axis=1).max(initial=1.0)
+        used = np.where(weights > 0, weights, _LEAST * positive / last)
         parts = [above[some], *[tied[some]] * ties, (negatives - above - tied)[some]]
         rows[some] = _laws(parts, used / positive, m, _FINE if rows.size <= small else _COARSE)
     return rows

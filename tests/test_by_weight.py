@@ -45,6 +45,16 @@ def test_a_distribution_is_that_of_all_successive_draws(weights):
         np.testing.assert_allclose(law(classes, m), expected, atol=1e-12)
 
 
+def test_items_of_weight_0_are_drawn_only_after_all_others():
+    # 100,000 items of weight 0 above the relevant item, 500 others below it: all that are drawn.
+    classes = [[[100_000, 0], [0, 0], [100_000, 500], [0, 1]]]
+    ranks = sd.RankSet("A", [100_001], 100_501, classes=classes)
+    for m in (20, 400, 500):
+        assert float(sd.expected_mean("Recall@1", ranks, m, scheme=WITHOUT)) == 1
+    # With 540 drawn, 40 are of weight 0: all of them above.
+    assert law(np.array(classes, dtype=float), 540)[0, 40] == pytest.approx(1, abs=1e-9)
+
+
 def some_sets():
     """Return three rank sets with classes, and the classes of their 25 instances of 200 items."""
     rng = np.random.default_rng(3)

@@ -111,6 +111,18 @@ def test_more_of_others_is_less_certain_and_all_ranks_tell_all() -> None:
     assert sd.stopping_range("RR@5", whole) == pytest.approx((cost, cost), abs=1e-9)
 
 
+def test_a_pilot_without_a_hit_leaves_the_cost_open() -> None:
+    ranks = sd.RankSet("S", np.where(np.arange(1_000) < 50, 1, 200), 200)
+    truth = float(sd.mean_stopping_cost("Recall@3", ranks).mean)
+    assert truth == pytest.approx(0.05 * 199 + 0.95 * 3)  # a hit needs all, a last rank k = 3
+    rng, missed = np.random.default_rng(2), 0
+    for _ in range(200):  # 36 % of the pilots have no hit
+        pilot = sd.SampledRankSet("S", rng.choice(ranks.ranks, 20, replace=False), 200, 199)
+        low, high = sd.stopping_range("Recall@3", pilot, 1_000)
+        missed += not low <= truth <= high
+    assert missed <= 22  # 5 % of 200, and four standard errors
+
+
 ROWS = {"n": 12, "instances": list("aabbcd"), "ties": [1, 0, 0, 0, 0, 0]}
 CUT = sd.RankSet("cut", [2, 7, 6, 1, 6, 3], **ROWS, beyond=[False, True, True, False, True, False])
 
