@@ -8,8 +8,11 @@ all N negatives. The sampled Recall@K is then Recall@T on all negatives, and
 .. math:: P(T = t) = \binom{t-1}{K-1} \binom{N-t}{m-K} \Big/ \binom{N}{m}.
 
 All instances share the same random T, so that more instances do not make the distribution narrower.
+If i < K negatives of the list are above an item, and d are tied with it, the item hits in
+min(K - i, d + 1) of the d + 1 places that it can have.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +23,7 @@ from sampledash.comparison.order import TIED
 from sampledash.comparison.shared import makarov
 from sampledash.metrics import Metric, as_metric
 from sampledash.rank_sets import RankSet, Ties, require_ranks
-from sampledash.types import Floats
+from sampledash.types import Floats, Ints
 
 _MOST = 10_000_000  # largest number of candidates
 
@@ -88,7 +91,7 @@ def one_list(metric: Metric | str, ranks: RankSet, m: int, *, ties: Ties = "expe
     m
         Number of negatives in the list, which are drawn without replacement.
     ties
-        ``"expected"``: the metric is its mean over the orders of tied items.
+        ``"expected"``: the metric of a list is its mean over the orders of tied items.
 
     Raises
     ------
@@ -117,17 +120,45 @@ def one_list(metric: Metric | str, ranks: RankSet, m: int, *, ties: Ties = "expe
         needed = "all instances need one relevant item and the same n, above m"
         what = f"system {ranks.system!r} cannot be ranked among one list of {m} negatives"
         raise ValueError(f"{what}: {needed}")
-    t = np.arange(k, total - m + k + 1.0)
-    chances = _log_binomial(t - 1, k - 1) + _log_binomial(total - t, m - k)
-    p = np.exp(chances - _log_binomial(total, m))
+    t = np.arange(k, total - m + k + 1)
+    chances = [_chances([t - 1, total - t], [k - 1, m - k], total, m)]
     atoms = ranks.counted(ties)
-    share = atoms.count / (atoms.count.sum() * (atoms.tied + 1))
-    ends = np.bincount(atoms.above, share, total + 2)
-    ends -= np.bincount(atoms.above + atoms.tied + 1, share, total + 2)
-    recall = np.cumsum(np.cumsum(ends))[k - 1 : total - m + k]
-    starts = np.flatnonzero(np.diff(recall, prepend=-1.0) > TIED)
-    return OneList(np.asarray(recall[starts], np.float64), np.add.reduceat(p, starts) / p.sum())
+    share, last = atoms.count / atoms.count.sum(), atoms.above + atoms.tied
+    hits = np.cumsum(np.bincount(last, share, total + 1))  # hits[t - 1]: share that hits if T = t
+    values, single = [hits[t - 1]], np.ones(total + 1, dtype=bool)
+    tied = atoms.tied > 0
+    blocks, block = np.unique(np.stack([atoms.above, last])[:, tied], axis=1, return_inverse=True)
+    for (above, end), part in zip(blocks.T.tolist(), np.bincount(block, share[tied]), strict=True):
+        # The negatives after the first ``above`` up to ``end`` are tied with a relevant item.
+        if not np.all(single[above + 1 : end + 1]):
+            wrong = f"system {ranks.system!r}: the ties at rank {above + 1} and at another overlap"
+            raise ValueError(f"{wrong}, but negatives with one score each cannot do so")
+        single[above + 1 : end + 1] = False
+        i, j = np.indices((min(k - 1, above) + 1, min(end - above, m) + 1)).reshape(2, -1)
+        i, j = (x[(i + j >= k) & (i + j <= m) & (m - i - j <= total - end)] for x in (i, j))
+        # Of the drawn negatives, i are above the item and j tied with it, T being one of the j.
+        sizes = [above, end - above, total - end]
+        chances.append(_chances(sizes, [i, j, m - i - j], total, m))
+        values.append(hits[above] + part * (k - i) / (j + 1))
+    chances[0] *= single[t]
+    value, p = np.concatenate(values), np.concatenate(chances)
+    order = np.argsort(value[p > 0])
+    value, p = value[p > 0][order], p[p > 0][order]
+    starts = np.flatnonzero(np.diff(value, prepend=-1.0) > TIED)
+    return OneList(np.asarray(value[starts], np.float64), np.add.reduceat(p, starts) / p.sum())
 
 
-def _log_binomial(n: Floats | float, k: float) -> Floats:
-    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+def _chances(
+    sizes: Sequence[Ints | int], drawn: Sequence[Ints | int], total: int, m: int
+) -> Floats:
+    """Return how probable it is that ``drawn`` of m items are from parts with these sizes.
+
+    All ``total`` items are in a part, except for a part with one item, which is drawn.
+    """
+    logs = [_log_binomial(n, k) for n, k in zip(sizes, drawn, strict=True)]
+    return np.asarray(np.exp(sum(logs) - _log_binomial(total, m)))
+
+
+def _log_binomial(n: Ints | int, k: Ints | int) -> Floats:
+    n = np.asarray(n, dtype=np.float64)
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1.0) - gammaln(n - k + 1))

@@ -14,8 +14,8 @@ values of the instance.
 
 Tied items have independent random orders under the two systems. Of the items that are tied with the
 relevant item, u come above it, where u = 0, 1, ... have equal chances. A Gauss rule approximates
-the mean over u. Given u for each system, o is replaced by its mean. This changed no chance by more
-than 0.0005 in 80 random pairs; with at most seven candidates, it changed chances by up to 0.03.
+the mean over u. Given u for each system, o is replaced by three numbers with the mean and the
+variance of o.
 """
 
 from __future__ import annotations
@@ -330,10 +330,31 @@ def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
     # share of the tied items that come above the relevant item.
     x, y = (z / np.maximum(k, 1) for z, k in zip((x, y), tied[where].T, strict=True))
     left, right = (np.array([np.ones_like(z), z, np.zeros_like(z)]) for z in (x, y))
-    a, b = (
-        np.einsum(form, z, cells[where]) for form, z in (("ar,rab->r", left), ("br,rab->r", right))
+    some = cells[where]
+    a, b = (np.einsum(form, z, some) for form, z in (("ar,rab->r", left), ("br,rab->r", right)))
+    both = np.einsum("ar,rab,br->r", left, some, right)
+    # Of the items tied under a system, a given number is above the relevant item: p and q are the
+    # covariances of two such items. The variance of ``both`` follows.
+    p, q = (z * (z - 1) / np.maximum(k - 1, 1) for z, k in zip((x, y), tied[where].T, strict=True))
+    one, other, two = some[:, 1, 0], some[:, 0, 1], some[:, 1, 1]  # tied under one system, or both
+    variance = one * (x * (1 - x) + (one - 1) * p) + other * (y * (1 - y) + (other - 1) * q)
+    variance += two * (x * y * (1 - x * y) + (two - 1) * ((x**2 + p) * (y**2 + q) - (x * y) ** 2))
+    variance += 2 * two * (one * y * p + other * x * q)
+    # Three values with the mean and the variance of ``both`` take its place. They are whole numbers
+    # if ``a`` and ``b`` are.
+    whole = np.abs(a - np.rint(a)) + np.abs(b - np.rint(b)) < _SMALL
+    a, b, middle = (np.where(whole, np.rint(z), z) for z in (a, b, both))
+    spread = np.maximum(variance, 0) + (both - middle) ** 2
+    step = np.maximum(np.ceil(np.sqrt(spread) - _SMALL), 1)
+    outer, tilt = spread / step**2, (both - middle) / step
+    weights = weight * [(outer - tilt) / 2, 1 - outer, (outer + tilt) / 2]
+    values = np.clip(
+        middle + step * [[-1], [0], [1]],
+        np.maximum(a + b - some.sum(axis=(1, 2)), 0),
+        np.minimum(a, b),
     )
-    return where, weight, a, b, np.einsum("ar,rab,br->r", left, cells[where], right)
+    part, at = np.nonzero(np.abs(weights) > _NOTHING * weight)
+    return where[at], weights[part, at], a[at], b[at], values[part, at]
 
 
 @lru_cache(maxsize=4096)

@@ -69,9 +69,9 @@ def stopping_range(
     The expected number decreases with the rank, as a metric does, so it is bounded like a metric.
     The bounds are wide because sampled ranks do not show whether a true rank is just within k or
     just beyond k. If there are instances outside the pilot, the range also allows for the choice of
-    the pilot's instances: Wilson's interval, with the largest variance that numbers in k..n - 1 with
-    the same mean can have. The choice of the instances and the draw of the negatives each get half
-    of the error probability.
+    the pilot's instances, by Wilson's interval with the largest variance that numbers in k..n - 1
+    with the same mean can have. The choice of the instances and the draw of the negatives each get
+    half of the error probability.
 
     Examples
     --------
@@ -101,8 +101,8 @@ def stopping_range(
     least = min(float(stopping_cost(metric, n, n).mean) for n in (fewest, largest))
     most = float(stopping_cost(metric, 1, largest).mean)
     share = pilot.design_effect / pilot.n_instances * (1 - pilot.n_instances / whole)
-    # The variance of values in ``least``..``most`` is at most that of values that are all at an end.
-    # So take Wilson's interval for the share of the instances that are at ``most``.
+    # Values in ``least``..``most`` vary most if all are at an end. So take Wilson's interval for the
+    # share of the instances that are at ``most``.
     shares = np.clip((np.array(means) - least) / max(most - least, 1e-300), 0, 1)
     much = share * float(ndtri((1 + level) / 2)) ** 2
     reach = np.sqrt(much * shares * (1 - shares) + much**2 / 4)

@@ -14,6 +14,7 @@ from sampledash.report.tables import as_csv, ranks_table
 from tests.benchmarks.shared import Scores, off, overlapping
 from tests.oracles import UNIFORM, WITH
 
+SIGNS = np.greater, np.equal
 # Item 1 is relevant; under the first system it is tied with two items.
 TABLES = np.array([[[9, 7, 7, 5, 3, 7, 1, 8]], [[2, 7, 1, 8, 9, 6, 5, 4]]])
 
@@ -41,19 +42,49 @@ def test_a_single_instance_by_enumeration(metric: str, scheme: str) -> None:
     both = [[above(x, order) for order in permutations((1, 2, 5))] for x in TABLES[:, 0]]
     pairs = product(*(both if row.better == "A" else both[::-1]))
     ahead = [np.mean(value(x + 1, m + 1) > value(y + 1, m + 1) + 1e-12) for x, y in pairs]
-    assert row.low == row.high == pytest.approx(np.mean(ahead), abs=2e-3)
+    assert row.low == row.high == pytest.approx(np.mean(ahead), abs=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["AUC", "RR", "Recall@2"])
+def test_few_candidates_with_ties_under_both_systems_by_enumeration(metric: str) -> None:
+    rng, value = np.random.default_rng(5), sd.parse_metric(metric)
+    for _ in range(15):
+        n = int(rng.integers(4, 7))
+        m, tables = int(rng.integers(2, n)), rng.integers(0, 3, (2, 1, n)).astype(float)
+        sets = [sd.ranks_from_scores(x, [0], system=y) for x, y in zip(tables, "AB", strict=True)]
+        row = sd.probability_if_shared(
+            metric, sets, m, overlaps=sd.overlaps(sets, tables, [0])
+        ).iloc[0]
+        if np.isnan(row.low):
+            continue  # the two systems are equally good
+        chances = []
+        for some in combinations(range(1, n), m):
+            ranks = []
+            for scores in tables[:, 0] if row.better == "A" else tables[::-1, 0]:
+                above, tied = (np.sum(sign(scores[[*some]], scores[0])) for sign in SIGNS)
+                ranks.append(1 + np.arange(above, above + tied + 1))
+            ahead = np.subtract.outer(*(value(x, m + 1) for x in ranks)) > 1e-12
+            chances.append(ahead.mean())
+        assert row.low == row.high == pytest.approx(np.mean(chances), abs=1e-3)
 
 
 def test_one_list_by_enumeration_and_by_draws() -> None:
     ranks = sd.RankSet("X", [1, 4, 4, 9, 12], 13, ties=[0, 2, 0, 0, 1])
     law = sd.one_list("Recall@2", ranks, 5)
-    # The K-th best of the list of 5 is at place T: an item hits if fewer than T are above it.
-    places = np.array([sorted(some)[1] + 1 for some in combinations(range(12), 5)])
-    hits = [sd.mean(f"Recall@{t}", ranks) for t in places.tolist()]
+    hits = []
+    for some in combinations(range(12), 5):  # negatives 4 and 5 are tied with an item, and 12
+        above = np.searchsorted(some, ranks.ranks - 1)
+        tied = np.searchsorted(some, ranks.ranks - 1 + ranks.ties) - above
+        hits.append(np.mean(np.clip((2 - above) / (tied + 1), 0, 1)))
     values, times = np.unique(np.round(hits, 12), return_counts=True)
     assert law.values == pytest.approx(values, abs=1e-12)
     assert law.probabilities == pytest.approx(times / len(hits), abs=1e-12)
     assert (law.mean, law.std) == pytest.approx((np.mean(hits), np.std(hits)), abs=1e-12)
+    alike = sd.one_list("Hits@1", sd.RankSet("P", [1], 4, ties=[3]), 2)
+    assert (alike.mean, alike.std) == pytest.approx((1 / 3, 0), abs=1e-12)
+    partly = sd.one_list("Hits@3", sd.RankSet("P", [4], 9, ties=[5]), 6)
+    assert partly.values == pytest.approx([0, 1 / 5, 1 / 3], abs=1e-12)
+    assert partly.probabilities == pytest.approx([10 / 28, 15 / 28, 3 / 28], abs=1e-12)
     ends = np.quantile(hits, [0.025, 0.975], method="inverted_cdf")
     assert law.interval() == pytest.approx(tuple(ends), abs=1e-12)
     rng = np.random.default_rng(1)
