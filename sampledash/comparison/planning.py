@@ -125,7 +125,8 @@ def instances_needed(
     Notes
     -----
     The chance is computed by a normal distribution, with a continuity correction for means of hits.
-    A result below 30 instances is therefore only a rough guide.
+    A result below 30 instances is therefore only a rough guide. Whether the given instances are
+    enough is decided by :func:`~sampledash.probability_of_order`.
     """
     check_sets(sets)
     checks.choice("redraw", redraw, get_args(Redraw))
@@ -141,14 +142,22 @@ def instances_needed(
         scatter = scatter * sizes
     units = [Run(metric, ranks, m, protocol).hit_unit for ranks in sets]
     needed: list[int | None] = []
-    for done, (i, j, truth) in enumerate(pairs):
+    # Chances with the given instances: they are exact where the normal distribution is not.
+    chances = [np.nan] * len(pairs)
+    if redraw == "negatives":
+        chances = pair_chances([metric], sets, m, [pairs], protocol)[0]
+    for done, ((i, j, truth), chance) in enumerate(zip(pairs, chances, strict=True)):
         if redraw == "both":
             variance = spread_if_redrawn(values[i], values[j], single=True)
         else:
             variance = float(scatter[i] + scatter[j])
         step = float(common_step(units[i], units[j])) * max(sizes[i], sizes[j])
         difference = float(means[i] - means[j]) if truth else 0.0
-        needed.append(_instances(difference, variance, step, probability))
+        number = _instances(difference, variance, step, probability)
+        if number and not np.isnan(chance) and sizes[i] == sizes[j]:
+            given = int(sizes[i])
+            number = min(number, given) if chance >= probability else max(number, given + 1)
+        needed.append(number)
         step_of(progress, 0, 1)((done + 1) / len(pairs))
     return pair_table(sets, pairs, instances=needed)
 

@@ -45,7 +45,7 @@ def state_of(truth: int, sampled: int, probability: float) -> State:
     ``tied``: the exact metric ties the pair. ``right``: the expected sampled order is the true
     order, and the chance that a run shows it is at least 95 %. ``wrong``: the expected sampled
     order is the opposite of the true order, and the chance that a run shows the true order is at
-    most 5 %. All other pairs are ``undecided``, also if most runs tie. ``truth`` and ``sampled``
+    most 5 %; the other runs may tie. All other pairs are ``undecided``. ``truth`` and ``sampled``
     are the signs of the exact and the expected sampled difference.
     """
     if truth == 0:

@@ -101,8 +101,8 @@ def stopping_range(
     least = min(float(stopping_cost(metric, n, n).mean) for n in (fewest, largest))
     most = float(stopping_cost(metric, 1, largest).mean)
     share = pilot.design_effect / pilot.n_instances * (1 - pilot.n_instances / whole)
-    # Values in ``least``..``most`` vary most if all are at an end. So take Wilson's interval for the
-    # share of the instances that are at ``most``.
+    # Values in ``least``..``most`` vary most if all are at an end. So take Wilson's interval for
+    # the share of the instances that are at ``most``.
     shares = np.clip((np.array(means) - least) / max(most - least, 1e-300), 0, 1)
     much = share * float(ndtri((1 + level) / 2)) ** 2
     reach = np.sqrt(much * shares * (1 - shares) + much**2 / 4)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import hypergeom
 
 import sampledash as sd
 from sampledash.comparison.planning import first_shown, instances_needed, negatives_needed
@@ -146,3 +147,23 @@ def test_one_instance_is_enough_where_nothing_scatters() -> None:
     for needed in (negatives_needed, lambda *given: instances_needed(*given[:2], 8, given[2])):
         with pytest.raises(ValueError, match="probability must be above 0 and at most 1, got 0"):
             needed("AP", sets, 0)
+
+
+def test_the_given_instances_are_enough_if_their_chance_is() -> None:
+    # The chance is that of 9 instances, each a hit or a miss, by counting: 97.45 %.
+    sets = [
+        sd.RankSet("A", [17, 3, 63, 33, 82, 139, 2, 38, 5], 1_000),
+        sd.RankSet("B", [92, 4, 37, 57, 129, 43, 160, 23, 13], 1_000),
+    ]
+    laws = []
+    for ranks in sets:
+        hits = hypergeom(999, ranks.ranks - 1, 600).cdf(9)
+        laws.append(np.poly1d([1.0]))
+        for p in hits:
+            laws[-1] *= np.poly1d([p, 1 - p])
+    a, b = (np.pad(law.coeffs[::-1], (0, 10 - len(law.coeffs))) for law in laws)
+    chance = sum(a[i] * b[:i].sum() for i in range(10))
+    assert chance == pytest.approx(0.97452, abs=1e-5)
+    for probability, most in ((chance - 1e-6, 9), (chance + 1e-6, np.inf)):
+        [needed] = instances_needed("Recall@10", sets, 600, probability)["instances"]
+        assert (needed <= 9) == (most == 9)
