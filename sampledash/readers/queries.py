@@ -27,7 +27,7 @@ def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
     Positions count from 0. The block has ``relevant`` relevant items, and ``index`` is the number
     of this item among them, from 0. Relevant items are spread evenly over the positions, and the
     hash ``digest`` decides the position of the first one. Every position is equally likely, so that
-    means of metrics are unbiased.
+    means of metrics that add up items, such as Recall and AUC, are unbiased.
     """
     return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
