@@ -154,9 +154,9 @@ class Protocol(HasScheme):
             shared = f"negatives drawn {self.design.words} and shared by two systems"
             raise ValueError(f"{shared}: {unknown}; take another scheme")
         if self.design.anew and system:
-            what = "how several items of an instance are sampled together is not available for"
-            drawn = f"negatives drawn {self.design.words}; take another scheme, or one item each"
-            raise ValueError(f"system {system!r}: {what} {drawn}")
+            what = "how several items of an instance are sampled together is not available"
+            drawn = f"system {system!r}: for negatives drawn {self.design.words} {what}"
+            raise ValueError(f"{drawn}; take another scheme, or one item each")
 
     def weights(self, counts: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Return the sampling weights of the negatives above and below each relevant item.

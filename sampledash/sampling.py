@@ -250,8 +250,8 @@ def draw_sizes(scheme: str, m: int, negatives: Ints, rng: np.random.Generator) -
 def check_metric(metric: Metric, scheme: str) -> None:
     """Raise ValueError if a metric needs the number of ranked negatives, but this number varies."""
     if SCHEMES[scheme].varies and (metric.linear or metric.share is not None):
-        varies = f"which varies if they are drawn {SCHEMES[scheme].words}: take Recall@10 or NDCG"
-        raise ValueError(f"{metric} depends on how many negatives are ranked, {varies}")
+        varies = f"if drawn {SCHEMES[scheme].words} they vary in number: take Recall@10 or NDCG"
+        raise ValueError(f"{metric} depends on how many negatives are ranked; {varies}")
 
 
 def pmf_window(

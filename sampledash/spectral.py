@@ -135,8 +135,8 @@ def eigenvalues(sampling: Sampling) -> Floats:
     if sampling.design.weighted:
         raise ValueError("sampling is by popularity, which has no components: use a uniform scheme")
     if sampling.design.varies:
-        drawn = f"sampling draws {sampling.design.words}: its law has no components by degree"
-        raise ValueError(f"{drawn}; use a scheme with a fixed number of items")
+        drawn = f"drawn {sampling.design.words} items have a law without components by degree"
+        raise ValueError(f"{drawn}: use a scheme with a fixed number of items")
     return _eigenvalues(sampling)
 
 

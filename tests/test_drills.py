@@ -343,16 +343,16 @@ def test_a_design_refuses_what_its_ranks_do_not_tell() -> None:
                 name, [sd.RankSet("A", A, N), sd.RankSet("B", (1, 1, 1, 2), N)], M, **options
             ),
         ):
-            with pytest.raises(ValueError, match="which varies if they are drawn with replacement"):
+            with pytest.raises(ValueError, match="if drawn with replacement"):
                 call()
     together = "how several items of an instance are sampled together is not available"
-    with pytest.raises(ValueError, match=f"system 'A': {together} for negatives drawn with"):
+    with pytest.raises(ValueError, match=f"system 'A': for negatives drawn with .*{together}"):
         sd.std_of_mean("Recall@1", sets[0], M, **options)
     with pytest.raises(ValueError, match=together):
         sd.probability_if_shared("RR", [sd.RankSet(x, A, N) for x in "AB"], M, **options)
     with pytest.raises(ValueError, match="give the number of different negatives of each instance"):
         sd.SampledRankSet("A", [1], N, M, scheme="dropped")
-    with pytest.raises(ValueError, match="its law has no components by degree"):
+    with pytest.raises(ValueError, match="a law without components by degree"):
         sd.retained(sd.Sampling(N, M, "dropped"), 0.1)
 
 

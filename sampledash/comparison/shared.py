@@ -145,7 +145,7 @@ def _by_pair(
             raise ValueError(f"overlaps are about system {min(others)!r}, which is not in sets")
     if overlaps != () and not protocol.design.by_degree:
         raise ValueError(
-            f"overlaps say nothing about negatives drawn {protocol.design.words}: take a uniform "
+            f"about negatives drawn {protocol.design.words} overlaps say nothing: take a uniform "
             "scheme with or without replacement, or leave the overlaps out"
         )
     return known

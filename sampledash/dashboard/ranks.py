@@ -17,6 +17,7 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.analyses.source import OPTIONS, Source, expression
+from sampledash.checks import counted
 from sampledash.dashboard import page, state
 from sampledash.dashboard.uploads import Upload, carry, pasted, template, upload
 from sampledash.readers.assemble import Opened, Reading
@@ -25,7 +26,7 @@ from sampledash.readers.frame import Facts, few
 from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates, ReadError
 from sampledash.report.escape import escaped
-from sampledash.report.numbers import count, span, spell
+from sampledash.report.numbers import span, spell
 from sampledash.report.templates import Sentences, texts
 
 TEXTS = texts(Path(__file__).with_suffix(".txt"))
@@ -81,7 +82,8 @@ def _line(source: Source) -> str:
     """Return the name of the ranks and their numbers of systems, instances and candidates."""
     many = [x.n_instances for x in source.sets]
     low, high = min(x.n.min() for x in source.sets), max(x.n.max() for x in source.sets)
-    numbers = f"{count(len(many))} systems · {span(min(many), max(many))} instances"
+    instances = f"{span(min(many), max(many))} instance{'s' * (max(many) != 1)}"
+    numbers = f"{counted(len(many), 'system')} · {instances}"
     return f"**{escaped(source.name)}** · {numbers} · n = {span(low, high)}"
 
 

@@ -193,10 +193,11 @@ def _without_zeros(ranks: Ranks) -> Ranks:
     if count is None or count.all():
         return ranks
     some = ranks.only(count > 0)
-    if not len(some.frame):
-        raise ReadError(f"{ranks.name} counts no instance: every count is 0")
+    system = ranks.frame["system"]
+    if (i := parsing.first(~system.isin(some.frame["system"]))) is not None:
+        zero = f"every count of system {system.iloc[i]!r} is 0; correct one or remove the system"
+        raise ReadError(f"{ranks.place(i, 'count')}: {zero}")
     gone = len(count) - len(some.frame)
-    some = some.with_columns(system=some.frame["system"].array.remove_unused_categories())
     return some.noted(f"{counted(gone, 'row')} with count 0 left out.")
 
 

@@ -67,7 +67,7 @@ def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
 def drawn_negatives(findings: Pairs) -> str:
     """Return text such as ``100 negatives``, or ``all 3,686 negatives`` if all are drawn."""
     high = max(ranks.max_negatives for ranks in findings.sets)
-    if not findings.protocol.design.distinct or findings.m < high:
+    if not findings.protocol.design.distinct or findings.m < high or high == 1:
         return negatives(findings.m)
     same = all(np.ptp(ranks.counted().negatives) == 0 for ranks in findings.sets)
     return f"all {count(high)} negatives" if same else "all negatives"

@@ -59,7 +59,8 @@ FAULTS: dict[str, Callable[[Made], None]] = {
         negatives=x["negatives"][:1] * 59 + x["negatives"][59:]
     ),
     "lists of different length": lambda x: x.update(
-        negatives=[part[3 * (row % 9 == 0) :] for row, part in enumerate(x["negatives"])]
+        negatives=[part[3 * (row % 9 == 0) :] for row, part in enumerate(x["negatives"])],
+        places=np.maximum(x["places"] - 3, 1),
     ),
     "items of the history": _put(
         1, lambda x, row: x["interactions"][x["interactions"][:, 0] == row, 1][0]

@@ -111,7 +111,7 @@ def test_one_list_by_enumeration_and_by_draws() -> None:
 def test_overlaps_that_say_nothing_are_refused() -> None:
     sets = [sd.ranks_from_scores(x, [1], system=y) for x, y in zip(TABLES, "AB", strict=True)]
     known = sd.overlaps(sets, TABLES, [1])
-    with pytest.raises(ValueError, match="drawn with replacement, duplicates collapsed"):
+    with pytest.raises(ValueError, match="duplicates collapsed, overlaps say nothing: take"):
         sd.probability_if_shared("AP", sets, 3, scheme="collapsed", overlaps=known)
     others = [sd.RankSet("A", [1], 8), sd.RankSet("B", [5], 8)]
     for given, sentence in (

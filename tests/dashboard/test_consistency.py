@@ -455,6 +455,15 @@ def test_designs_at_the_price_of_m_negatives_of_enough_and_of_what_nothing_decid
     at = page(source=ABC, metrics=["AUC"], **INSTEAD)
     assert "not one instance can be ranked" in at.said
     assert "Nothing but the last candidate decides AUC" in at.put("m", 2_000).said
+    # With n = 2 every design scores the only negative: no design has an error to draw.
+    pasted = {"source": "Paste ranks", "ranks": "n = 2\nA: 1, 2\nB: 1, 1\n"}
+    at = instead(**pasted, k="1", m="1")
+    assert at.specs[-1]["layout"]["title"]["text"] == "<b>Every design gives the exact Recall@1</b>"
+    assert at.table[0].value["Off by"].unique().tolist() == ["0.00"]
+    assert "With 1 negative Recall@1 ranks B > A" in at.headline
+    assert "the exact Recall@1 of all 2 instances, at 1 score each" in at.said
+    at = page(source="Paste ranks", ranks="n = 3; A: 1; B: 2")
+    assert "2 systems · 1 instance · n = 3" in at.said
 
 
 SIZES = [("MovieLens 1M: X, Y, Z", 6_040, 3_687), ("Three toy recommenders", 5, 10_000)]

@@ -242,6 +242,7 @@ def test_the_printed_table_of_x_y_z_cannot_tell_and_impossible_ones_are_told_by_
         for value, true in zip(found, known[ranks.system], strict=True):
             assert true is None or abs(value - true) <= 0.3
     refused(at.write("printed", "system, HR@5, HR@10\nA, 0.50, 0.30"), "HR@")
+    assert "where the sliders stand" not in captions_of(at)  # the dimmed answer is the example's
     captions = captions_of(at.write("printed", "system, HR@10\nA, -\nB, 0.5"))
     assert re.search(r"Left out, no value.*: A\.", captions)
     assert "say n and m: n = 10,000 and m = 100 are only where the sliders stand." in captions

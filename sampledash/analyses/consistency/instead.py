@@ -201,6 +201,9 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
         names.append(ORDER if design == BEST else str(design))
         colors.append(line["color"])
         lines.append(y)
+    if not lines:  # no design has an error: nothing to draw, so the title says it
+        title, hidden = f"Every design gives the exact {focus.metric}", {"visible": False}
+        return theme.figure([], dark=dark, height=60, title=title, xaxis=hidden, yaxis=hidden)
     finite = np.concatenate([y[np.isfinite(y)] for y in lines])
     low, top = float(finite.min()) / 1.6, float(finite.max()) * 1.6
     ends = [float(np.log10(budgets[0])) - 0.05, float(np.log10(budgets[-1])) + 0.05]

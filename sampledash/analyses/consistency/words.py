@@ -70,7 +70,7 @@ def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
     """
     gaps = np.abs(np.subtract.outer(means, means))[np.triu_indices(len(means), 1)]
     largest = float(max(stds)) if len(stds) else 0.0
-    return say.scatter_note(len(gaps) > 0 and 0 < 3 * largest < gaps.min())
+    return say.scatter_note(largest, len(gaps) > 0 and 3 * largest < gaps.min())
 
 
 def formula(metric: str, m: int, size: float) -> list[str]:

@@ -86,7 +86,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         return
     known, now = answer.question.table, state.current()
     assumed = None if known.n else now.n, None if known.m else now.m
-    if text != example_ and any(assumed):
+    if text != example_ and any(assumed) and not dim:
         headline.caption(words.say.assumed(*assumed))
     questions = (answer.question,) if dim else tuple(map(question, tables))
     with st.container(key="given_dimmed" if dim else "given"):
