@@ -196,10 +196,6 @@ class SampledRankSet(ByDigest):
             raise ValueError(f"m {where} is up to {drawn.max()}: estimates count ranks at {most}")
         rank = checks.integers(f"sampled_rank {where}", np.ravel(sampled_ranks), low=1)
         tied = checks.column(f"ties {where}", ties, partial(checks.integers, low=0), rows, needed)
-        if np.any(beyond := tied > drawn):
-            i = int(np.argmax(beyond))
-            wrong = f"ties {where} is {tied[i]}, but only m = {drawn[i]} negatives are drawn"
-            raise ValueError(f"{wrong}: check ties and m")
         if np.any(beyond := rank + tied > drawn + 1):
             i = int(np.argmax(beyond))
             block = f"{rank[i]} with {tied[i]} others tied" if tied[i] else rank[i]

@@ -54,8 +54,7 @@ def lists_of(negatives: Any, positives: Any, train: Any, instances: Any, places:
         if array is not None:
             checks.length(name, array, len(rows), f"one for each of the {len(rows):,} lists")
     if places is not None and np.any(beyond := places > lengths + 1):
-        i = int(np.argmax(beyond))
-        wrong = f"places of list {i + 1} is {places[i]}, but its last place is {lengths[i] + 1}"
+        wrong = f"the place {places[beyond][0]} of list {beyond.argmax() + 1} is beyond its end"
         raise ValueError(f"{wrong}: count the negatives and the relevant item")
     users, taken = [flat[:0]] * 2 if train is None else _pairs(train)
     for what, mine, theirs in (("instance", named, users), ("negative", flat, taken)):

@@ -12,7 +12,6 @@ If i < K negatives of the list are above an item, and d are tied with it, the it
 min(K - i, d + 1) of the d + 1 places that it can have.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,7 +120,7 @@ def one_list(metric: Metric | str, ranks: RankSet, m: int, *, ties: Ties = "expe
         what = f"system {ranks.system!r} cannot be ranked among one list of {m} negatives"
         raise ValueError(f"{what}: {needed}")
     t = np.arange(k, total - m + k + 1)
-    chances = [_chances([t - 1, total - t], [k - 1, m - k], total, m)]
+    chances = [_chances(total, m, (t - 1, k - 1), (total - t, m - k))]
     atoms = ranks.counted(ties)
     share, last = atoms.count / atoms.count.sum(), atoms.above + atoms.tied
     hits = np.cumsum(np.bincount(last, share, total + 1))  # hits[t - 1]: share that hits if T = t
@@ -137,28 +136,25 @@ def one_list(metric: Metric | str, ranks: RankSet, m: int, *, ties: Ties = "expe
         i, j = np.indices((min(k - 1, above) + 1, min(end - above, m) + 1)).reshape(2, -1)
         i, j = (x[(i + j >= k) & (i + j <= m) & (m - i - j <= total - end)] for x in (i, j))
         # Of the drawn negatives, i are above the item and j tied with it, T being one of the j.
-        sizes = [above, end - above, total - end]
-        chances.append(_chances(sizes, [i, j, m - i - j], total, m))
+        parts = (above, i), (end - above, j), (total - end, m - i - j)
+        chances.append(_chances(total, m, *parts))
         values.append(hits[above] + part * (k - i) / (j + 1))
-    chances[0] *= single[t]
+    values[0], chances[0] = values[0][single[t]], chances[0][single[t]]
     value, p = np.concatenate(values), np.concatenate(chances)
-    order = np.argsort(value[p > 0])
-    value, p = value[p > 0][order], p[p > 0][order]
+    value, p = value[order := np.argsort(value)], p[order]
     starts = np.flatnonzero(np.diff(value, prepend=-1.0) > TIED)
     return OneList(np.asarray(value[starts], np.float64), np.add.reduceat(p, starts) / p.sum())
 
 
-def _chances(
-    sizes: Sequence[Ints | int], drawn: Sequence[Ints | int], total: int, m: int
-) -> Floats:
-    """Return how probable it is that ``drawn`` of m items are from parts with these sizes.
+def _chances(total: int, m: int, *parts: tuple[Ints | int, Ints | int]) -> Floats:
+    """Return the probability that, of m items drawn from ``total``, each part gives its number.
 
-    All ``total`` items are in a part, except for a part with one item, which is drawn.
+    A part is (number of its items, number drawn). All items are in a part, except for one item,
+    which is drawn, if the parts do not have ``total`` items.
     """
-    logs = [_log_binomial(n, k) for n, k in zip(sizes, drawn, strict=True)]
+    logs = (_log_binomial(*part) for part in parts)
     return np.asarray(np.exp(sum(logs) - _log_binomial(total, m)))
 
 
 def _log_binomial(n: Ints | int, k: Ints | int) -> Floats:
-    n = np.asarray(n, dtype=np.float64)
-    return np.asarray(gammaln(n + 1) - gammaln(k + 1.0) - gammaln(n - k + 1))
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))

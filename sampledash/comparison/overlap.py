@@ -326,17 +326,16 @@ def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
         where = np.full(len(x) * len(y), row)
         nodes.append([where, np.outer(p, q).ravel(), np.repeat(x, len(y)), np.tile(y, len(x))])
     where, weight, x, y = (np.concatenate(column) for column in zip(*nodes, strict=True))
+    some = cells[where]
+    a, b = some[:, 0].sum(axis=1) + x, some[:, :, 0].sum(axis=1) + y
     # A node stands for an order of the tied items. Let ``x`` and ``y`` be, for the two systems, the
     # share of the tied items that come above the relevant item.
     x, y = (z / np.maximum(k, 1) for z, k in zip((x, y), tied[where].T, strict=True))
-    left, right = (np.array([np.ones_like(z), z, np.zeros_like(z)]) for z in (x, y))
-    some = cells[where]
-    a, b = (np.einsum(form, z, some) for form, z in (("ar,rab->r", left), ("br,rab->r", right)))
-    both = np.einsum("ar,rab,br->r", left, some, right)
     # Of the items tied under a system, a given number is above the relevant item: p and q are the
     # covariances of two such items. The variance of ``both`` follows.
     p, q = (z * (z - 1) / np.maximum(k - 1, 1) for z, k in zip((x, y), tied[where].T, strict=True))
     one, other, two = some[:, 1, 0], some[:, 0, 1], some[:, 1, 1]  # tied under one system, or both
+    both = some[:, 0, 0] + one * x + other * y + two * x * y
     variance = one * (x * (1 - x) + (one - 1) * p) + other * (y * (1 - y) + (other - 1) * q)
     variance += two * (x * y * (1 - x * y) + (two - 1) * ((x**2 + p) * (y**2 + q) - (x * y) ** 2))
     variance += 2 * two * (one * y * p + other * x * q)
@@ -348,11 +347,8 @@ def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
     step = np.maximum(np.ceil(np.sqrt(spread) - _SMALL), 1)
     outer, tilt = spread / step**2, (both - middle) / step
     weights = weight * [(outer - tilt) / 2, 1 - outer, (outer + tilt) / 2]
-    values = np.clip(
-        middle + step * [[-1], [0], [1]],
-        np.maximum(a + b - some.sum(axis=(1, 2)), 0),
-        np.minimum(a, b),
-    )
+    low, high = np.maximum(a + b - some.sum(axis=(1, 2)), 0), np.minimum(a, b)
+    values = np.clip(middle + step * [[-1], [0], [1]], low, high)
     part, at = np.nonzero(np.abs(weights) > _NOTHING * weight)
     return where[at], weights[part, at], a[at], b[at], values[part, at]
 

@@ -133,19 +133,17 @@ def instances_needed(
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
     probability = checks.real("probability", probability, low=0, high=1, above=True)
     pairs = true_order(metric, sets, protocol)
-    sizes = [ranks.n_instances for ranks in sets]
+    sizes, chances = [ranks.n_instances for ranks in sets], [np.nan] * len(pairs)
     if redraw == "both":
         values = sampled_values(metric, sets, m, protocol)
         means = np.array([x.average for x in values])
     else:
         means, scatter = (x[:, 0] for x in moments_of_means([metric], sets, m, protocol))
         scatter = scatter * sizes
+        # Chances with the given instances: they are exact where the normal distribution is not.
+        chances = pair_chances([metric], sets, m, [pairs], protocol)[0]
     units = [Run(metric, ranks, m, protocol).hit_unit for ranks in sets]
     needed: list[int | None] = []
-    # Chances with the given instances: they are exact where the normal distribution is not.
-    chances = [np.nan] * len(pairs)
-    if redraw == "negatives":
-        chances = pair_chances([metric], sets, m, [pairs], protocol)[0]
     for done, ((i, j, truth), chance) in enumerate(zip(pairs, chances, strict=True)):
         if redraw == "both":
             variance = spread_if_redrawn(values[i], values[j], single=True)

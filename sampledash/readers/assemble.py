@@ -348,7 +348,7 @@ def _aligned(
     if "instance" not in first_frame or counted:
         # Rows without instance labels, and rows of histograms, cannot be paired between systems.
         # Compare only the number of instances of each system.
-        _check_totals(frames, name, counted)
+        _check_totals(frames, name)
         return frames
     fewest = most = _items(first_frame)
     for frame in frames.values():
@@ -371,7 +371,7 @@ def _items(frame: pd.DataFrame) -> NDArray[Any]:
     return np.bincount(instance.codes, minlength=len(instance.categories))
 
 
-def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> None:
+def _check_totals(frames: dict[str, pd.DataFrame], name: str) -> None:
     """Raise an error if systems have different numbers of instances."""
     sizes = {}
     for system, frame in frames.items():
@@ -382,12 +382,8 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
     (first_system, size), *others = sizes.items()
     for other, total in others:
         if abs(total - size) > 1e-9 * size:
-            what = f"system {first_system!r} has {size:,.15g} instances and {other!r} has"
-            remedy = "complete or label them"
-            if counted:
-                what = f"the counts of system {first_system!r} sum to {size:,.15g}, of {other!r} to"
-                remedy = "correct the counts"
-            raise _unlike(f"{name}: {what} {total:,.15g}; {remedy}")
+            what = f"{first_system!r} has {size:,.15g} instances and {other!r} has {total:,.15g}"
+            raise _unlike(f"{name}: system {what}; complete or label them")
 
 
 def _different(
