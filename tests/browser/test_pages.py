@@ -15,7 +15,7 @@ from sampledash.command_line import main
 from sampledash.dashboard.uploads import LOST
 from sampledash.report.html import html_report
 from sampledash.report.numbers import percent
-from tests.benchmarks.first_touch import field, rail
+from tests.benchmarks.first_touch import FRAMES, field, rail
 from tests.benchmarks.load import Reader
 from tests.browser.reader import HOLD, go, headline, phone, rest, says, strip, upload, visit
 from tests.report.made import NAMES, figure, hostile
@@ -113,19 +113,17 @@ def test_a_slider_that_is_held_while_a_link_is_followed_changes_no_page(page):
 def test_a_click_right_after_a_request_for_the_pictures_of_a_slider_is_answered(page):
     # Streamlit sends both in one message, and reruns only the part of the page with the slider.
     ask = """(clicked) => {
-      const parts = [...window.sampledashTold?.values() ?? []];
-      const slider = parts.find(({ version }) => version), link = document.querySelector(clicked);
-      if (!slider || !link || !window.sampledashLive?.asks) return false;  // a script is not loaded
-      slider.ask({});
-      link.click();
-      return true;
+      window.sampledashTold.get("m").ask({});
+      document.querySelector(clicked).click();
     }"""
     visit(page, "consistency")
-    page.wait_for_function(ask, arg=".st-key-choice_turn button")
+    page.wait_for_function(FRAMES, arg="m")  # all scripts are loaded
+    page.evaluate(ask, ".st-key-choice_turn button")
     expect(page.locator(".st-key-choice")).to_be_visible()
     # It sends the click on a link first, and the request with the name of the old page later.
     rest(page)
-    page.wait_for_function(ask, arg="[data-testid=stTopNavLink][href*=explore]")
+    page.wait_for_function(FRAMES, arg="m")
+    page.evaluate(ask, "[data-testid=stTopNavLink][href*=explore]")
     says(page, "With 100 of 9,999 negatives")
 
 
