@@ -14,22 +14,9 @@ from sampledash.readers.upload_limits import ReadError, stem_of
 KEYS = ["system", "instance", "item"]
 STRATUM = "stratum"  # column of the scores: the group of an item, if sampling is stratified
 YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
-_STEPS = 2**24  # number of values of the hash (6 hexadecimal digits) that orders tied items
-_HEX = "0123456789abcdef"
 HISTOGRAM = ["system", "n_candidates", "rank", "ties"]
 
 Table = Any  # an Ibis table; its type is not imported, because Ibis is an optional dependency
-
-
-def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
-    """Break ties: return the position of a relevant item among ``block`` items of equal score.
-
-    Positions count from 0. The block has ``relevant`` relevant items, and ``index`` is the number
-    of this item among them, from 0. Relevant items are spread evenly over the positions, and the
-    hash ``digest`` decides the position of the first one. Every position is equally likely, so that
-    means of metrics that add up items, such as Recall and AUC, are unbiased.
-    """
-    return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
 
 def number_of(expression: Any) -> int:
@@ -206,33 +193,30 @@ def rank(candidates: Table) -> Table:
     """Return system, instance, rank, n and ties of every relevant item with a score.
 
     The rank is 1 + the number of candidates with a better score; a missing score is never better.
-    Relevant items of an instance with equal scores get different ranks by :func:`placed`.
+    If relevant items of an instance have equal scores, their ties are broken by a hash of instance
+    and item, as by a random order of all candidates with this score.
     """
     import ibis
 
-    both = wanted_items(candidates).join(candidates["system", "instance", "score"], KEYS[:2])
-    ranked = both.group_by([*KEYS, "wanted"]).agg(
-        rank=both.count(where=both["score"] > both["wanted"]) + 1,
-        block=both.count(where=both["score"] == both["wanted"]),
-        n_candidates=both.count(where=is_candidate(both["score"])),
+    wanted = wanted_items(candidates).rename(own="item")
+    several = wanted.count().over(ibis.window(group_by=["system", "instance", "wanted"])) > 1
+    both = wanted.mutate(several=several).join(candidates[*KEYS, "score"], KEYS[:2])
+    level, other = both["score"] == both["wanted"], both["item"] != both["own"]
+    digests = [
+        (text_of(both["instance"]) + "|" + text_of(both[item])).hexdigest("md5")
+        for item in ("item", "own")
+    ]
+    # The hash is computed only for the items of such a tie.
+    before = ibis.ifelse(level & both["several"], digests[0] < digests[1], False)
+    numbers = {
+        "rank": both.count(where=(both["score"] > both["wanted"]) | before) + 1,
+        "n_candidates": both.count(where=is_candidate(both["score"])),
+        "ties": both.count(where=level & other & ~both["several"]),
+    }
+    ranked = both.group_by([*KEYS[:2], "own"]).agg(
+        **{name: number.cast("int64") for name, number in numbers.items()}
     )
-    tied = {"group_by": ["system", "instance", "wanted"]}
-    ranked = ranked.mutate(
-        many=ranked.count().over(ibis.window(**tied)),
-        index=ibis.row_number().over(ibis.window(**tied, order_by=text_of(ranked["item"]))),
-    )
-    name = text_of(ranked["instance"]) + "|" + text_of(ranked["rank"])
-    digits = [ibis.literal(_HEX).find(name.hexdigest("md5").substr(i, 1)) for i in range(6)]
-    digest = sum(digit.cast("int64") * 16 ** (5 - i) for i, digit in enumerate(digits))
-    place = placed(digest, ranked["index"].cast("int64"), ranked["block"], ranked["many"])
-    alone = ranked["many"] == 1
-    return ranked.select(
-        "system",
-        "instance",
-        rank=ibis.ifelse(alone, ranked["rank"], ranked["rank"] + place).cast("int64"),
-        n_candidates=ranked["n_candidates"].cast("int64"),
-        ties=ibis.ifelse(alone, ranked["block"] - 1, 0).cast("int64"),
-    ).order_by("system", "instance", "rank")
+    return ranked.drop("own").order_by("system", "instance", "rank")
 
 
 def count(ranks: Table) -> Table:

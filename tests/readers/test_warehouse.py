@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import combinations
 from urllib.parse import urlencode
 
 import numpy as np
@@ -64,17 +65,19 @@ def one_by_one(table, relevant, seen):
             lists.setdefault(key, []).append((score, row["relevant"], str(row["item_id"])))
     found, bare, ranked = Counter(), Counter(), Counter()
     for (system, user), items in lists.items():
-        known = [score for score, _, _ in items if score is not None]
-        mine = sorted((each[0], each[2]) for each in items if each[1] and each[0] is not None)
+        known = [
+            (score, hashlib.md5(f"{user}|{item}".encode()).hexdigest(), mark)
+            for score, mark, item in items
+            if score is not None
+        ]
+        mine = [(score, place) for score, place, mark in known if mark]
         bare[system] += not mine
         ranked[system] += len(mine)
-        for score, item in mine:
-            rank = 1 + sum(other > score for other in known)
-            block = sum(other == score for other in known)
-            tied = [other for own, other in mine if own == score]
-            if len(tied) > 1:
-                start = int(hashlib.md5(f"{user}|{rank}".encode()).hexdigest()[:6], 16) / 2**24
-                rank += int((start + tied.index(item)) * block / len(tied))
+        for score, place in mine:
+            rank = 1 + sum(other > score for other, _, _ in known)
+            block = sum(other == score for other, _, _ in known)
+            if [other for other, _ in mine].count(score) > 1:
+                rank += sum(other == score and above < place for other, above, _ in known)
                 block = 1
             found[system, len(items), rank, block - 1] += 1
     said = []
@@ -147,6 +150,28 @@ def test_duckdb_counts_as_one_by_one(seed, marked, tmp_path):
     counted.to_parquet(tmp_path / "counts.parquet")
     sets = sd.read_rank_sets(tmp_path / "counts.parquet", instances="any")
     assert [rs.max_relevant for rs in sets] == [4, 4]
+
+
+@pytest.mark.parametrize("metric", ["RR", "HitRate@3", "AP", "NDCG@5", "Recall@3"])
+def test_relevant_items_with_equal_scores_rank_as_in_a_random_order(metric, tmp_path):
+    """Three of ten items are relevant and all scores are equal: every order is enumerated."""
+    users, items = (x.ravel() for x in np.mgrid[:2000, :10])
+    table = {"user": users, "item": items, "score": users * 0.0, "relevant": (items < 3) * 1}
+    ranks, _ = rank_scores(warehouse.connect(), written(tmp_path / "scores.parquet", table))
+    (rank_set,) = sd.read_rank_sets(written(tmp_path / "ranks.parquet", ranks.to_pyarrow()))
+    orders = np.array(list(combinations(range(1, 11), 3)))
+    hits = np.zeros((len(orders), 10))
+    np.put_along_axis(hits, orders - 1, 1.0, axis=1)
+    among, gains = np.arange(1, 11), 1 / np.log2(np.arange(2, 7))
+    values = {
+        "RR": 1 / orders[:, 0],
+        "HitRate@3": orders[:, 0] <= 3,
+        "AP": (hits * hits.cumsum(1) / among).sum(1) / 3,
+        "NDCG@5": hits[:, :5] @ gains / gains[:3].sum(),
+        "Recall@3": hits[:, :3].sum(1) / 3,
+    }[metric]
+    bound = 4 * np.std(values) / np.sqrt(2000)
+    assert sd.mean(metric, rank_set) == pytest.approx(np.mean(values), abs=bound)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "csv.gz"])
