@@ -33,17 +33,21 @@ from sampledash.types import Floats, Ints
 ABOVE, TIED, NEGATIVES, WEIGHT = range(4)
 _NODES = 64  # largest number of classes of items by weight; items of weight 0 are an extra class
 _NOTHING = 1e-17  # smaller probabilities are rounding errors of the Fourier transforms
-_SMALL = 500  # largest number of probabilities that are computed with an error below 1e-13
+_SMALL = 500  # largest number of probabilities that are computed with an error below 1e-12
 # Settings of the integral over log t (module docstring): _FINE for few probabilities, _COARSE for
-# many, with an error of about 1e-6. A setting has three numbers, in standard deviations: the
-# distance of neighbouring nodes; the largest distance of a node from the middle of the integrand;
-# and, for the number of items whose clocks have rung by time t, the largest distance from its mean.
-_FINE, _COARSE = (0.25, 12.0, 9.0), (1.2, 3.6, 6.5)
+# many, with an error of about 1e-6. A setting has three numbers: the distance of neighbouring
+# nodes, in standard deviations; times are left out if the m-th clock rings earlier, or later, with
+# a probability below exp(-limit), ``limit`` being the second number; and the largest distance, in
+# standard deviations, of the number of items whose clocks have rung by time t from its mean.
+_FINE, _COARSE = (0.25, 36.0, 9.0), (1.4, 10.0, 6.5)
+_SEARCHES, _TIMES = 3, 32  # searches for these times, each among so many times
+_GAP = 0.3  # largest distance of nodes: the integral for a single item has an error of 1e-14
+_TINY = 1e-250  # least expected number of clocks; its logarithm is defined
+_NARROW = 1e-4  # smallest standard deviation of a clock's log time that is distinguished
 _ROWS = 512  # largest number of instances that are computed together
 # Items of weight 0 are drawn last: together they get this share of the smallest positive weight.
-_LEAST = 1e-6
+_LEAST = 1e-16
 _ROUNDED = 1e-4  # allowed relative error of sums, because given numbers may have single precision
-_STEPS = 60  # largest number of Newton steps
 
 
 def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
@@ -141,7 +145,7 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
         Number of sampled negatives. If an instance has fewer negatives, all of them are drawn.
     small
         If the result has at most this many entries, they are computed slowly, with errors below
-        1e-13. Otherwise the errors are about 1e-6.
+        1e-12. Otherwise the errors are about 1e-6.
     """
     # Items of weight 0 are only drawn if there are fewer than m others.
     weight = classes[:, WEIGHT]
@@ -180,17 +184,15 @@ def _laws(
     weight that are above the relevant item, tied with it (only if there are ties) and below it.
     ``grid`` is _FINE or _COARSE.
     """
-    middle, width = _times(np.sum(parts, axis=0), weight, m)
+    step, limit, wide = grid
+    first, middle, last, width = _times(np.sum(parts, axis=0), weight, m, limit)
     # Sort the instances by the expected number of drawn items above the relevant item. Similar
     # instances are then in one block, and need only short Fourier transforms.
     order = np.argsort((parts[0] * -np.expm1(-weight * np.exp(middle)[:, None])).sum(axis=1))
-    middle, width, parts = middle[order], width[order], [x[order] for x in parts]
-    step, reach, wide = grid
-    rows = np.zeros((len(middle), m + 1))
-    gap, ends = step * width.min(), (reach + step) * width
-    first, last = (middle - ends).min() // gap, (middle + ends).max() // gap
-    for node in gap * np.arange(first, last + 1):
-        near = np.flatnonzero(np.abs(node - middle) <= ends)
+    first, last, parts = first[order], last[order], [x[order] for x in parts]
+    rows, gap = np.zeros((len(middle), m + 1)), min(step * width, _GAP)
+    for node in gap * np.arange(first.min() // gap, last.max() // gap + 2):
+        near = np.flatnonzero((node >= first) & (node <= last))
         for start in range(0, len(near), _ROWS):
             at = near[start : start + _ROWS]
             rung = [_rung(x[at], weight, np.exp(node), m, wide) for x in parts]
@@ -207,23 +209,40 @@ def _laws(
     return np.asarray(rows[np.argsort(order)])
 
 
-def _times(negatives: Floats, weight: Floats, m: int) -> tuple[Floats, Floats]:
-    """Return the logarithm of the time by which the clocks of m items are expected to have rung.
+def _times(
+    negatives: Floats, weight: Floats, m: int, limit: float
+) -> tuple[Floats, Floats, Floats, float]:
+    r"""Return the times, as logarithms, by which the m-th of the items' clocks may have rung.
 
-    Each item has a clock that rings after an exponential time, whose rate is the item's weight.
-    Also return the standard deviation of the logarithm of the time of the m-th ring.
+    Each item has a clock that rings after an exponential time, whose rate is the item's weight. By
+    time t, the clocks of a items are expected to have rung, and the clocks of b items have not. The
+    probability that the m-th clock rings much earlier or later is at most :math:`e^{-D}`, with
+    :math:`D = m \log(m / a) + (N - m) \log((N - m) / b)` and :math:`N = a + b` (Hoeffding 1956).
+    Three arrays give for each instance the first time at which D is below ``limit``, the time of
+    the smallest D, and the last time. A number gives the smallest standard deviation, in log time,
+    of the m-th ring.
     """
-    total = negatives.sum(axis=1)
-    log_time = np.log(-np.log1p(-m / total) * total / (negatives @ weight))
-    for _ in range(_STEPS):
-        rates = np.exp(log_time)[:, None] * weight
-        left = negatives * np.exp(-rates)
-        slope = (left * rates).sum(axis=1)
-        step = np.clip((total - m - left.sum(axis=1)) / np.maximum(slope, 1e-300), -1, 1)
-        log_time = log_time - step
-        if np.max(np.abs(step)) < 1e-9:
-            break
-    return log_time, np.sqrt((left * -np.expm1(-rates)).sum(axis=1)) / slope
+    total = np.rint(negatives.sum(axis=1))[:, None]
+    first, last = -limit - np.log((negatives @ weight).max()), np.log(limit + np.log(total.max()))
+    last -= np.log(weight.min())
+    for _ in range(_SEARCHES):
+        times = np.linspace(first, last, _TIMES)
+        rates = np.exp(times) * weight[:, None]
+        p, q = -np.expm1(-rates), np.exp(-rates)
+        rung, left = (np.maximum(negatives @ x, _TINY) for x in (p, q))
+        variance, away = np.maximum(negatives @ (p * q), 0), np.abs(rung - m)
+        distance = m * np.log(m / rung) + (total - m) * np.log((total - m) / left)
+        distance = np.maximum(distance, away**2 / (variance + away / 3 + _TINY) / 2)
+        closest = distance.argmin(axis=1)
+        near = distance < limit
+        near[np.arange(len(near)), closest] = True
+        low = np.maximum(near.argmax(axis=1) - 1, 0)
+        high = np.minimum(_TIMES - near[:, ::-1].argmax(axis=1), _TIMES - 1)
+        first, last = times[low.min()], times[high.max()]
+    near &= distance < limit / 4
+    near[np.arange(len(near)), closest] = True
+    width = np.sqrt(variance[near]) / (negatives @ (rates * q))[near]
+    return times[low], times[closest], times[high], max(float(width.min()), _NARROW)
 
 
 def _rung(
