@@ -347,11 +347,10 @@ def _count(
 
 
 def _refuse_several(what: str, relevant: csr_array) -> None:
-    several = np.diff(relevant.indptr) > 1
-    if np.any(several):
+    if (user := checks.first(np.diff(relevant.indptr) > 1)) is not None:
         raise ValueError(
-            f"{what} need one relevant item for each user, and user {int(np.argmax(several))} has "
-            f"several: leave the {what} out, or keep one relevant item of each user"
+            f"{what} need one relevant item for each user, and user {user} has several: leave the "
+            f"{what} out, or keep one relevant item of each user"
         )
 
 
@@ -426,8 +425,7 @@ def _checked(scores: object, shape: tuple[int, int] | None, start: int) -> NDArr
 
 
 def _refuse_masked(threshold: NDArray[Any], user: Ints, item: Ints) -> None:
-    if np.any(masked := threshold == -np.inf):
-        i = int(np.argmax(masked))
+    if (i := checks.first(threshold == -np.inf)) is not None:
         raise ValueError(
             f"scores of user {user[i]} hold −inf for the relevant item {item[i]}, which marks what "
             "is no candidate: give the score it has, also where the user has seen it before"

@@ -126,10 +126,10 @@ class Ranks:
         if values is None:
             return self if given is None else self.with_columns(**{role: given})
         for bad, bound in ((values < low, f"least {low:,}"), (values > high, f"most {high:,}")):
-            if (i := parsing.first(bad)) is not None:
+            if (i := checks.first(bad)) is not None:
                 got = f"{symbol} must be at {bound}, got {values[i]:,}"
                 raise ReadError(f"{self.place(i, role)}: {got}; correct it or remove the row")
-        if agree and given is not None and (i := parsing.first(values != given)) is not None:
+        if agree and given is not None and (i := checks.first(values != given)) is not None:
             said = f"the column says {symbol} = {values[i]:,}, but {symbol} = {given:,} is given"
             raise ReadError(f"{self.place(i, role)}: {said}; leave one of them out")
         return self
@@ -194,7 +194,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
         return ranks
     some = ranks.only(count > 0)
     system = ranks.frame["system"]
-    if (i := parsing.first(~system.isin(some.frame["system"]))) is not None:
+    if (i := checks.first(~system.isin(some.frame["system"]))) is not None:
         zero = f"every count of system {system.iloc[i]!r} is 0; correct one or remove the system"
         raise ReadError(f"{ranks.place(i, 'count')}: {zero}")
     gone = len(count) - len(some.frame)
