@@ -226,16 +226,13 @@ def _pairs(column: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categ
 
 
 def facts_of(
-    source: Layout,
-    roles: Mapping[Any, Role],
-    notes: Iterable[str] = (),
-    systems: Sequence[int] = (),
+    source: Layout, roles: Mapping[Any, Role], notes: Iterable[str] = (), ranks: Sequence[int] = ()
 ) -> Facts:
-    """Return how a table was read; ``systems`` are the indices of its columns of ranks."""
+    """Return how a table was read; ``ranks`` are the indices of its columns of ranks."""
     pairs = list(zip(source.headers, source.roles, strict=True))
     used = [(header, roles[role].means) for header, role in pairs if role is not None]
-    used += [(source.headers[i], "ranks of this system") for i in systems]
-    unused = [x for i, (x, role) in enumerate(pairs) if x and role is None and i not in systems]
+    used += [(source.headers[i], "ranks of this system") for i in ranks]
+    unused = [x for i, (x, role) in enumerate(pairs) if x and role is None and i not in ranks]
     return Facts(source.name, source.kind, tuple(used), tuple(unused), tuple(notes))
 
 
@@ -339,7 +336,7 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
         if values is not None:
             table[role] = values[record]
     names = [source.headers[i] or "(no name)" for i in index]
-    facts = facts_of(source, ROLES, systems=columns)
+    facts = facts_of(source, ROLES, ranks=columns)
     read = Ranks(source, pd.DataFrame(table, index=record), facts)
     return read.noted(*(f"{name} numbers the rows, and is left out." for name in names))
 
