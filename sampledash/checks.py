@@ -229,6 +229,12 @@ def length(name: str, array: NDArray[Any], rows: int, needed: str) -> None:
         raise ValueError(f"{name} has shape {array.shape}: give {needed}")
 
 
+def first(bad: ArrayLike) -> int | None:
+    """Return the index of the first true element, or None if no element is true."""
+    flags = np.asarray(bad)
+    return int(np.argmax(flags)) if flags.any() else None
+
+
 def rows(name: str, values: ArrayLike, what: str) -> int:
     """Return the number of ``values``; raise ValueError if it is 0."""
     size = array_of(name, values).size

@@ -47,9 +47,8 @@ class Kind:
     #: Whether the corrected values minimise an error averaged over all true ranks under a prior.
     #: Such values have to be computed anew for each m, which is slow.
     fitted: bool = False
-    weighs: bool = (
-        False  # whether the correction has the parameter γ, the weight of variance against bias
-    )
+    #: Whether the correction has the parameter γ, the weight of variance against bias.
+    weighs: bool = False
     slow: bool = False  # whether the fit takes minutes if m is more than a few thousand
     usable: bool = True  # False if corrected values become huge when m is more than about 20
     # Colour and line style of the correction's curve in pictures.

@@ -140,10 +140,9 @@ def prior_weights(prior: ArrayLike, n: int | None = None) -> Floats:
     if array.ndim != 1 or n not in (None, len(array)):
         needed = f"give one weight for each rank 1..{n or 'n'}"
         raise ValueError(f"prior has shape {array.shape}: {needed}")
-    bad = ~(np.isfinite(array) & (array >= 0))
-    if np.any(bad):
-        rank, weight = int(np.argmax(bad)) + 1, array[bad][0]
-        raise ValueError(f"prior of rank {rank} is {weight}: weights are finite and not negative")
+    if (i := checks.first(~(np.isfinite(array) & (array >= 0)))) is not None:
+        wrong = f"prior of rank {i + 1} is {array[i]}"
+        raise ValueError(f"{wrong}: weights are finite and not negative")
     largest = float(array.max())
     if largest == 0:
         raise ValueError("prior is zero at every rank: put weight on at least one")

@@ -124,8 +124,7 @@ class RankSet(ByDigest):
         size = column("n", n, checks.candidates)
         rank = column("ranks", ranks, lambda _, values: checks.ranks(f"rank {where}", values, size))
         tied = column("ties", 0 if ties is None else ties, partial(checks.integers, low=0))
-        if np.any(rank + tied > size):
-            i = int(np.argmax(rank + tied > size))
+        if (i := checks.first(rank + tied > size)) is not None:
             block = f"rank {rank[i]} with {tied[i]} others tied reaches beyond n = {size[i]}"
             raise ValueError(f"ties {where}: {block}; `ranks` is the best rank of the tied block")
         given = np.arange(rows) if instances is None else instances
@@ -141,8 +140,7 @@ class RankSet(ByDigest):
                 bad = mass[(mass < 0) | (mass > 1)][0]
                 raise ValueError(f"mass_above {where} must be a share in 0..1, got {bad:g}")
         open_ended = column("beyond", False if beyond is None else beyond, checks.flags)
-        if np.any(tied[open_ended] > 0):
-            i = int(np.argmax(open_ended & (tied > 0)))
+        if (i := checks.first(open_ended & (tied > 0))) is not None:
             hidden = f"an item whose rank is only known to lie beyond {rank[i] - 1}"
             raise ValueError(f"ties {where}: {tied[i]} others tied with {hidden}; give 0 there")
         columns = rank, size, labels, tied, mass, count, open_ended
@@ -191,8 +189,7 @@ class RankSet(ByDigest):
         above, known = self.ranks[order] - position, ~self.beyond[order]
         for end, share, who in ((0 * relevant, 0, "no"), (self.n[order] - relevant, 1, "every")):
             wrong = known & (above == end) & (np.abs(mass[order] - share) > _ROUNDED)
-            if np.any(wrong):
-                i = int(np.argmax(wrong))
+            if (i := checks.first(wrong)) is not None:
                 given = f"{mass[order][i]:g} at rank {self.ranks[order][i]}"
                 rule = f"{who} irrelevant item is ranked above: it is {share} there"
                 raise ValueError(f"mass_above {where} is {given}, but {rule}")
@@ -252,8 +249,7 @@ class RankSet(ByDigest):
             falls = "has a mass_above that falls as the rank grows (rank {rank})"
             faults.append((same & (mass[1:] < mass[:-1]), falls))
         for bad, sentence in faults:
-            if np.any(bad):
-                i = int(np.argmax(bad))
+            if (i := checks.first(bad)) is not None:
                 other = n[min(i + 1, len(n) - 1)]
                 fault = sentence.format(rank=rank[i], before=rank[i] - 1, n=n[i], other=other)
                 name = str(self.instances[order[i]])
@@ -449,11 +445,10 @@ def require_several(value: object) -> None:
     names: set[str] = set()
     for rank_set in checks.several("sets", value, "rank set"):
         require_ranks(rank_set)
-        if rank_set.system in names:
-            raise ValueError(
-                f"system {rank_set.system!r} occurs twice: give each rank set its own name"
-            )
-        names.add(rank_set.system)
+        name = rank_set.system
+        if name in names:
+            raise ValueError(f"system {name!r} occurs twice: give each rank set its own name")
+        names.add(name)
 
 
 def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "expected") -> Floats:

@@ -93,10 +93,9 @@ class Outcomes:
         """
         for m, counts, chances in zip(self.m, self.counts, self.by_m(chance), strict=True):
             bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (chances <= 0)
-            if np.any(bad):
-                rank, advice = int(np.argmax(bad)) + 1, "check n, m and the scheme"
-                drawn = f"n = {self.n} and m = {m}, {self.scheme}"
-                raise ValueError(f"sampled_rank {rank} cannot occur with {drawn}: {advice}")
+            if (i := checks.first(bad)) is not None:
+                drawn = f"n = {self.n} and m = {m}, {self.scheme}: check n, m and the scheme"
+                raise ValueError(f"sampled_rank {i + 1} cannot occur with {drawn}")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -196,8 +195,7 @@ class SampledRankSet(ByDigest):
             raise ValueError(f"m {where} is up to {drawn.max()}: estimates count ranks at {most}")
         rank = checks.integers(f"sampled_rank {where}", np.ravel(sampled_ranks), low=1)
         tied = checks.column(f"ties {where}", ties, partial(checks.integers, low=0), rows, needed)
-        if np.any(beyond := rank + tied > drawn + 1):
-            i = int(np.argmax(beyond))
+        if (i := checks.first(rank + tied > drawn + 1)) is not None:
             block = f"{rank[i]} with {tied[i]} others tied" if tied[i] else rank[i]
             most = f"with m = {drawn[i]} negatives it is at most {drawn[i] + 1 - tied[i]}"
             advice = "if these are true ranks, use a RankSet; else give the m that was used"
@@ -207,8 +205,7 @@ class SampledRankSet(ByDigest):
             i = int(np.argmax(odd))
             possible = f"with n = 2 and m = {drawn[i]}: it is 1 or {drawn[i] + 1}; check n and m"
             raise ValueError(f"sampled_rank {where} is {rank[i]}, which cannot occur {possible}")
-        if SCHEMES[scheme].distinct and np.any(drawn > size - 1):
-            i = int(np.argmax(drawn > size - 1))
+        if SCHEMES[scheme].distinct and (i := checks.first(drawn > size - 1)) is not None:
             most = f"without replacement n = {size[i]} leaves {size[i] - 1} negatives"
             raise ValueError(f"m {where} is {drawn[i]}, but {most}: check m, n and the scheme")
         given = 1.0 if counts is None else counts

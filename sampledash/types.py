@@ -13,6 +13,8 @@ Floats = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+#: A number, or an array of numbers.
+Reals = Floats | float
 
 #: A function that reports progress; its argument is the share of the work done so far, 0 to 1.
 Progress = Callable[[float], None]

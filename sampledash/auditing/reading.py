@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from sampledash.auditing.audit import Audit, audit
-from sampledash.checks import shown
+from sampledash.checks import first, shown
 from sampledash.lab.reading import open_interactions
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import bare, first
+from sampledash.readers.columns import bare
 from sampledash.readers.tables import headers_of
 from sampledash.readers.upload_limits import PathOrBuffer, ReadError
 

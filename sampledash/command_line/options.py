@@ -135,9 +135,8 @@ def parser() -> argparse.ArgumentParser:
         if name not in PAGES:
             form = subparser.add_mutually_exclusive_group()
             for kind in _FORMS:
-                form.add_argument(
-                    f"--{kind}", dest="form", action="store_const", const=kind, help=f"as {kind}"
-                )
+                stored: Any = {"dest": "form", "action": "store_const", "const": kind}
+                form.add_argument(f"--{kind}", help=f"as {kind}", **stored)
         subparser.set_defaults(form="csv" if name in FILES else "text")
     return root
 

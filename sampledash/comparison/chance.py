@@ -32,7 +32,7 @@ from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_counts import RankCounts, distinct_over_systems
 from sampledash.rank_sets import RankSet
-from sampledash.types import Complex, Floats, Ints, blocks
+from sampledash.types import Complex, Floats, Ints, Reals, blocks
 
 # In these comments, "difference" means the difference of two systems' mean metrics in a run.
 _REACH = 8.0  # differences this many standard deviations from their expected value are neglected
@@ -143,24 +143,24 @@ def pair_chances(
         known = known and [moment[:, unknown] for moment in known]
         both = moments_of_means([metrics[x] for x in unknown], sets, m, protocol, known)
         means[:, unknown], variances[:, unknown] = both
-    deviations = np.sqrt(variances)
+    stds = np.sqrt(variances)
     chances = []
     for x in range(len(metrics)):
         i, j, truth = np.array(pairs[x]).T
         laws, column = [row[x] for row in exact], [row[x] for row in runs]
         for s, run in enumerate(column):
-            if laws[s] is None and run.worth_simulating(deviations[s, x]):
+            if laws[s] is None and run.worth_simulating(stds[s, x]):
                 (laws[s],) = exact_laws([run], s, simulate=True)
         chance = _chances_among(laws)[i, j]
         left = np.flatnonzero(np.isnan(chance) & (truth != 0))
         if len(left):
-            chance[left] = _chances_of_sums(column, i[left], j[left], means[:, x], deviations[:, x])
+            chance[left] = _chances_of_sums(column, i[left], j[left], means[:, x], stds[:, x])
         chances.append(np.where(truth == 0, np.nan, chance).tolist())
     return chances
 
 
 def _chances_of_sums(
-    runs: Sequence[Run], first: Ints, second: Ints, means: Floats, deviations: Floats
+    runs: Sequence[Run], first: Ints, second: Ints, means: Floats, stds: Floats
 ) -> Floats:
     """Return, for each pair of runs, the probability that the first run has the larger mean.
 
@@ -169,43 +169,38 @@ def _chances_of_sums(
     difference is inverted.
     """
     difference = means[first] - means[second]
-    deviation = np.hypot(deviations[first], deviations[second])
+    std = np.hypot(stds[first], stds[second])
     units = np.array([run.half_unit for run in runs])
     step = common_step(units[first], units[second])
-    chances = normal_chances(difference, deviation, step)
+    chances = normal_chances(difference, std, step)
     # The skewness of a mean is at most its largest term divided by its standard deviation. If this
     # bound is small, the normal distribution is accurate enough.
     terms = np.array([run.largest_term() for run in runs])
-    rough = np.maximum(terms[first], terms[second]) > _ROUGH * deviation
-    at = np.flatnonzero(rough & (deviation > 0) & ~np.isnan(terms[first] + terms[second]))
+    rough = np.maximum(terms[first], terms[second]) > _ROUGH * std
+    at = np.flatnonzero(rough & (std > 0) & ~np.isnan(terms[first] + terms[second]))
     if len(at):
-        some = first[at], second[at], (difference - step)[at], deviation[at], step[at]
+        some = first[at], second[at], (difference - step)[at], std[at], step[at]
         chances[at] = _chances_above(runs, *some)
     return chances
 
 
 def _chances_above(
-    runs: Sequence[Run],
-    first: Ints,
-    second: Ints,
-    difference: Floats,
-    deviation: Floats,
-    shift: Floats,
+    runs: Sequence[Run], first: Ints, second: Ints, difference: Floats, std: Floats, shift: Floats
 ) -> Floats:
     """Return P(mean of the first run > mean of the second run + shift) for each pair of runs.
 
     ``first`` and ``second`` hold, for each pair, the indices of its two runs in ``runs``. The mean
     of a run must be a sum of independent contributions of instances, and counts of instances must
     be whole numbers. ``difference`` is the expected difference of the means minus ``shift``, and
-    ``deviation`` is the standard deviation of the difference, above 0. If the values of both means
+    ``std`` is the standard deviation of the difference, above 0. If the values of both means
     are evenly spaced, at the same distance, ``shift`` is half this distance; otherwise it is 0.
     """
     chances = np.where(difference > 0, 1.0, 0.0)
-    left = np.flatnonzero(np.abs(difference) < SURE * deviation)
-    deviation = np.maximum(deviation, np.abs(difference) / _REACH)
+    left = np.flatnonzero(np.abs(difference) < SURE * std)
+    std = np.maximum(std, np.abs(difference) / _REACH)
     while len(left):
-        top = float(deviation[left].max())
-        now = left[deviation[left] > top / _ALIKE]
+        top = float(std[left].max())
+        now = left[std[left] > top / _ALIKE]
         left = np.setdiff1d(left, now)
         whole = [_runs_by_lumps(runs[first[at]], runs[second[at]], shift[at]) for at in now]
         # The chances of pairs for which ``_runs_by_lumps`` returns None become NaN, and are then
@@ -285,20 +280,18 @@ def _transform(runs: Sequence[Run]) -> Callable[[Floats], Complex]:
     return transform
 
 
-def normal_chances(
-    difference: Floats | float, deviation: Floats | float, step: Floats | float = 0.0
-) -> Floats:
-    """Return P(X > ``step``) for X ~ Normal(``difference``, ``deviation`` squared).
+def normal_chances(difference: Reals, std: Reals, step: Reals = 0.0) -> Floats:
+    """Return P(X > ``step``) for X ~ Normal(``difference``, ``std`` squared).
 
     X is the difference of two mean metrics, and ``step`` is a continuity correction or 0. If
-    ``deviation`` is 0, X is certain: the result is 1 if ``difference`` is above 0, otherwise 0.
+    ``std`` is 0, X is certain: the result is 1 if ``difference`` is above 0, otherwise 0.
     """
-    certain = np.equal(deviation, 0)
-    z = (difference - step) / np.where(certain, 1.0, deviation)
+    certain = np.equal(std, 0)
+    z = (difference - step) / np.where(certain, 1.0, std)
     return np.asarray(np.where(certain, difference > TIED, ndtr(z)))
 
 
-def common_step(first: Floats | float, second: Floats | float) -> Floats:
+def common_step(first: Reals, second: Reals) -> Floats:
     """Return the continuity correction for the difference of two means.
 
     ``first`` and ``second`` are the continuity corrections for the two means. If they are equal,
@@ -397,28 +390,24 @@ def by_lumps(
 
 
 def chance_above(
-    transform: Callable[[Floats], Complex],
-    laws: int,
-    difference: float,
-    deviation: float,
-    shift: float,
+    transform: Callable[[Floats], Complex], laws: int, difference: float, std: float, shift: float
 ) -> float:
     """Return P(difference > shift) of one pair of sums by :func:`inverted`.
 
     ``transform`` returns the characteristic function of the difference, or of each sum.
-    ``difference`` is the expected difference minus ``shift``, and ``deviation`` the standard
+    ``difference`` is the expected difference minus ``shift``, and ``std`` the standard
     deviation of the difference. The Fourier series gets a period that is long compared with both
     numbers.
     """
-    if abs(difference) >= SURE * deviation:
+    if abs(difference) >= SURE * std:
         return float(difference > 0)
-    deviation = max(deviation, abs(difference) / _REACH)
+    std = max(std, abs(difference) / _REACH)
 
     def both(frequencies: Floats) -> Complex:
         waves = np.atleast_2d(transform(frequencies))
         return np.vstack([waves, np.ones(waves.shape[1])])[:2]
 
-    pair = np.array([0]), np.array([1]), deviation, np.array([shift])
+    pair = np.array([0]), np.array([1]), std, np.array([shift])
     return float(np.clip(inverted(both, laws, *pair)[0], 0.0, 1.0))
 
 
@@ -427,7 +416,7 @@ def inverted(
     laws: int,
     first: Ints,
     second: Ints,
-    deviation: float,
+    std: float,
     shift: Floats,
 ) -> Floats:
     """Return P(first sum > second sum + shift) for each pair of random sums, by Fourier inversion.
@@ -435,10 +424,10 @@ def inverted(
     ``first`` and ``second`` hold, for each pair, the indices of its two sums. ``transform`` returns
     the characteristic functions of the sums, (sums, frequencies). ``laws`` is the number of
     distributions that ``transform`` evaluates: with more distributions, fewer frequencies are used.
-    ``deviation`` is the largest standard deviation of the pairs' differences. It determines the
+    ``std`` is the largest standard deviation of the pairs' differences. It determines the
     spacing of the frequencies, so all pairs need similar standard deviations.
     """
-    base = 2 * np.pi / (4 * _REACH * deviation)
+    base = 2 * np.pi / (4 * _REACH * std)
     phi = np.empty((max(first.max(), second.max()) + 1, 0), dtype=np.complex128)
     chances, left = np.empty(len(first)), np.arange(len(first))
     ends = [end for end in _STAGES if end <= _ALWAYS or end * laws <= _ROOM]

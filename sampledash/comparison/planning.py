@@ -19,7 +19,7 @@ from sampledash.comparison.user_resampling import sampled_values, spread_if_redr
 from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
-from sampledash.types import Floats, Progress
+from sampledash.types import Floats, Progress, Reals
 
 Redraw = Literal["negatives", "both"]
 _MOST_INSTANCES = 1e15  # largest number of instances that is reported
@@ -237,9 +237,7 @@ class _Search:
         (first, scatter), (second, other) = self.knots[i, m], self.knots[j, m]
         return first - second, scatter + other
 
-    def _normal(
-        self, i: int, j: int, difference: Floats | float, variance: Floats | float
-    ) -> Floats:
+    def _normal(self, i: int, j: int, difference: Reals, variance: Reals) -> Floats:
         step = common_step(self.runs[i].hit_unit, self.runs[j].hit_unit)
         return normal_chances(difference, np.sqrt(variance), step)
 

@@ -333,17 +333,11 @@ def _item_bounds(
 
 
 def nested_covariances(
-    scheme: str,
-    m: int,
-    inner: Floats,
-    outer: Floats,
-    outside: Floats,
-    first: Floats,
-    second: Floats,
+    scheme: str, m: int, inner: Floats, outer: Floats, rest: Floats, first: Floats, second: Floats
 ) -> Floats:
     """Return covariances of functions of the numbers of drawn items in two sets: (pairs, c, d).
 
-    One set contains the other. For each pair of sets, ``inner``, ``outer`` and ``outside`` are the
+    One set contains the other. For each pair of sets, ``inner``, ``outer`` and ``rest`` are the
     numbers of items (or their sampling weights) in the smaller set, in the larger set, and outside
     the larger set. ``first`` holds the values of c functions at 0..m drawn items in the smaller
     set: (m + 1, c). ``second`` holds the values of d functions at 0..m drawn items in the larger
@@ -351,7 +345,7 @@ def nested_covariances(
     """
     if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= STRAIGHT:
         # The functions are linear, as for AUC, so the covariance has a closed form.
-        common = covariance_of_counts(scheme, m, inner, outer, inner, outer + outside)
+        common = covariance_of_counts(scheme, m, inner, outer, inner, outer + rest)
         slopes = np.multiply.outer(first[1] - first[0], second[1] - second[0])
         return np.asarray(common[:, None, None] * slopes)
     result = np.zeros((len(inner), first.shape[1], second.shape[1]))
@@ -359,8 +353,8 @@ def nested_covariances(
     live = live[np.lexsort((inner[live], outer[live]))]
     for some in blocks(len(live), CHUNK, m + 1):
         at = live[some]
-        p = _distinct_laws(scheme, m, outer[at], outside[at])
-        inside = _distinct_laws(scheme, m, inner[at], outer[at] - inner[at] + outside[at])
+        p = _distinct_laws(scheme, m, outer[at], rest[at])
+        inside = _distinct_laws(scheme, m, inner[at], outer[at] - inner[at] + rest[at])
         tops, widths = (1 + m - np.argmax(law[:, ::-1] > _NOTHING, axis=1) for law in (p, inside))
         weighted = second[None] - np.einsum("pt,td->pd", p, second)[:, None]
         weighted *= p[:, :, None]

@@ -44,9 +44,8 @@ _RATIO = 1.03
 # Largest difference of arcsin(sqrt(p)) between neighbouring ranks of Columns.grid, times sqrt(m).
 # Here, p is the share of the candidates that are above the relevant item.
 _STEP = 0.1
-_FIRST = (
-    1 / 8
-)  # a linear programme begins with a grid of ranks 1/8 as fine as Columns.grid, or finer
+# A linear programme begins with a grid of ranks 1/8 as fine as Columns.grid, or finer.
+_FIRST = 1 / 8
 # A programme also begins with ranks from the solutions of earlier programmes. Such ranks are stored
 # as long as fewer than _MOST ranks are in ``Columns.first``.
 _MOST = 300

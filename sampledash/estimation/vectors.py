@@ -262,9 +262,7 @@ def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple
             raise ValueError(f"ranks has shape {shape}: {needed}")
         return np.arange(n, dtype=np.float64), prior_weights(ranks, n)
     if ranks.support.n != n:
-        sizes = f"{ranks.support.n} ranks, but sampling has n = {n}"
-        raise ValueError(
-            f"ranks is a distribution over {sizes}: estimate it in the same population"
-        )
+        sizes = f"ranks is a distribution over {ranks.support.n} ranks, but sampling has n = {n}"
+        raise ValueError(f"{sizes}: estimate it in the same population")
     above, _, mass = ranks.at(metric)
     return above, mass

@@ -347,11 +347,10 @@ def _count(
 
 
 def _refuse_several(what: str, relevant: csr_array) -> None:
-    several = np.diff(relevant.indptr) > 1
-    if np.any(several):
+    if (user := checks.first(np.diff(relevant.indptr) > 1)) is not None:
         raise ValueError(
-            f"{what} need one relevant item for each user, and user {int(np.argmax(several))} has "
-            f"several: leave the {what} out, or keep one relevant item of each user"
+            f"{what} need one relevant item for each user, and user {user} has several: leave the "
+            f"{what} out, or keep one relevant item of each user"
         )
 
 
@@ -411,9 +410,8 @@ def _checked(scores: object, shape: tuple[int, int] | None, start: int) -> NDArr
     block = np.asarray(scores)
     if block.ndim != 2 or (shape is not None and block.shape != shape):
         rows = "users × items" if shape is None else " × ".join(f"{x:,}" for x in shape)
-        raise ValueError(
-            f"scores of the users from {start} on have shape {block.shape}: give {rows}"
-        )
+        which = f"scores of the users from {start} on have shape {block.shape}"
+        raise ValueError(f"{which}: give {rows}")
     if block.dtype.kind not in "iuf":
         raise ValueError(f"scores must be numbers, got the type {block.dtype}")
     if np.isnan(block.min(initial=0)):  # NaN if any score is NaN
@@ -426,8 +424,7 @@ def _checked(scores: object, shape: tuple[int, int] | None, start: int) -> NDArr
 
 
 def _refuse_masked(threshold: NDArray[Any], user: Ints, item: Ints) -> None:
-    if np.any(masked := threshold == -np.inf):
-        i = int(np.argmax(masked))
+    if (i := checks.first(threshold == -np.inf)) is not None:
         raise ValueError(
             f"scores of user {user[i]} hold −inf for the relevant item {item[i]}, which marks what "
             "is no candidate: give the score it has, also where the user has seen it before"
@@ -457,9 +454,8 @@ def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
         if not issparse(given) and given.dtype != bool:
             raise ValueError(f"{name} as an array users × items must hold true and false")
         if given.shape != shape:
-            raise ValueError(
-                f"{name} has shape {given.shape}, the scores have {shape}: give one for the other"
-            )
+            shapes = f"{name} has shape {given.shape}, the scores have {shape}"
+            raise ValueError(f"{shapes}: give one for the other")
         matrix = csr_array(given)
         some = matrix.data != 0
         user, item = users_of(matrix)[some], matrix.indices[some]
@@ -472,9 +468,8 @@ def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
             sizes = [1] * len(rows) if single else [len(row) for row in rows]
             items = rows if single else list(chain.from_iterable(rows))
         except (TypeError, ValueError):
-            raise ValueError(
-                f"{name} must hold an item, or a list of items, of each user"
-            ) from None
+            needed = "an item, or a list of items, of each user"
+            raise ValueError(f"{name} must hold {needed}") from None
         item = checks.integers(name, items, low=0, high=shape[1] - 1)
         checks.length(name, item, sum(sizes), "whole numbers, columns of the scores")
         user = np.repeat(np.arange(len(rows)), sizes)

@@ -13,12 +13,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
-from sampledash.checks import counted
+from sampledash.checks import counted, first
 from sampledash.lab.interactions import LARGEST_RATING, Interactions
 from sampledash.readers import columns as cells_of
 from sampledash.readers import tables
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import ITEMS, TIMES, Place, first
+from sampledash.readers.columns import ITEMS, TIMES, Place
 from sampledash.readers.frame import Facts, by_names, facts_of, parsed_cells
 from sampledash.readers.upload_limits import ReadError
 from sampledash.types import Flags, Ints

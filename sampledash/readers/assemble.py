@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from pandas.api.types import union_categoricals
 
 from sampledash import checks
-from sampledash.checks import counted
+from sampledash.checks import counted, first
 from sampledash.rank_sets import RankSet
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import first
 from sampledash.readers.frame import Facts, Ranks, Runs, few, resolve_repetitions
 from sampledash.readers.trec import Censored, missing, ranks_of_runs
 from sampledash.readers.upload_limits import DifferentInstances, ReadError

@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 from pyarrow import compute
 
-from sampledash.checks import MOST_INSTANCES, TOO_LARGE, is_numeral, not_a_number, shown
+from sampledash.checks import MOST_INSTANCES, TOO_LARGE, first, is_numeral, not_a_number, shown
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.upload_limits import ReadError
 from sampledash.types import Flags, Floats, Ints
@@ -175,12 +175,6 @@ def records(data: bytes, delimiter: str, quoted: bool = True) -> Iterator[tuple[
 
 
 Place = Callable[[int], str]  # maps a record's number to text such as "a.csv, line 7, column 'm'"
-
-
-def first(bad: ArrayLike) -> int | None:
-    """Return the index of the first true element, or None if no element is true."""
-    flags = np.asarray(bad)
-    return int(np.argmax(flags)) if flags.any() else None
 
 
 def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:

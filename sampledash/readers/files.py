@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sampledash import checks
-from sampledash.checks import Remedy
+from sampledash.checks import Remedy, first
 from sampledash.rank_sets import RankSet
 from sampledash.readers import trec
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems, choose, from_one
-from sampledash.readers.columns import ROLES, SAMPLED, TRUE, bare, first
+from sampledash.readers.columns import ROLES, SAMPLED, TRUE, bare
 from sampledash.readers.frame import Ranks, Runs, ranks_of, resolve_repetitions
 from sampledash.readers.tables import read_table
 from sampledash.readers.trec import Censored, Trec
@@ -215,15 +215,9 @@ def read_rank_sets(
     Ranks must come from ranking *all* candidates. Ranks among sampled negatives can also be read,
     but everything computed from them is then wrong.
     """
-    reading = open_sources(source, name=name, qrels=qrels).read(
-        n=n,
-        zero_based=zero_based,
-        instances=instances,
-        runs=runs,
-        censored=censored,
-        systems=systems,
-    )
-    return list(reading.sets)
+    opened = open_sources(source, name=name, qrels=qrels)
+    chosen: Any = {"runs": runs, "censored": censored, "systems": systems}
+    return list(opened.read(n=n, zero_based=zero_based, instances=instances, **chosen).sets)
 
 
 def read_sampled_ranks(

@@ -126,10 +126,10 @@ class Ranks:
         if values is None:
             return self if given is None else self.with_columns(**{role: given})
         for bad, bound in ((values < low, f"least {low:,}"), (values > high, f"most {high:,}")):
-            if (i := parsing.first(bad)) is not None:
+            if (i := checks.first(bad)) is not None:
                 got = f"{symbol} must be at {bound}, got {values[i]:,}"
                 raise ReadError(f"{self.place(i, role)}: {got}; correct it or remove the row")
-        if agree and given is not None and (i := parsing.first(values != given)) is not None:
+        if agree and given is not None and (i := checks.first(values != given)) is not None:
             said = f"the column says {symbol} = {values[i]:,}, but {symbol} = {given:,} is given"
             raise ReadError(f"{self.place(i, role)}: {said}; leave one of them out")
         return self
@@ -194,7 +194,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
         return ranks
     some = ranks.only(count > 0)
     system = ranks.frame["system"]
-    if (i := parsing.first(~system.isin(some.frame["system"]))) is not None:
+    if (i := checks.first(~system.isin(some.frame["system"]))) is not None:
         zero = f"every count of system {system.iloc[i]!r} is 0; correct one or remove the system"
         raise ReadError(f"{ranks.place(i, 'count')}: {zero}")
     gone = len(count) - len(some.frame)
@@ -226,16 +226,13 @@ def _pairs(column: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categ
 
 
 def facts_of(
-    source: Layout,
-    roles: Mapping[Any, Role],
-    notes: Iterable[str] = (),
-    systems: Sequence[int] = (),
+    source: Layout, roles: Mapping[Any, Role], notes: Iterable[str] = (), ranks: Sequence[int] = ()
 ) -> Facts:
-    """Return how a table was read; ``systems`` are the indices of its columns of ranks."""
+    """Return how a table was read; ``ranks`` are the indices of its columns of ranks."""
     pairs = list(zip(source.headers, source.roles, strict=True))
     used = [(header, roles[role].means) for header, role in pairs if role is not None]
-    used += [(source.headers[i], "ranks of this system") for i in systems]
-    unused = [x for i, (x, role) in enumerate(pairs) if x and role is None and i not in systems]
+    used += [(source.headers[i], "ranks of this system") for i in ranks]
+    unused = [x for i, (x, role) in enumerate(pairs) if x and role is None and i not in ranks]
     return Facts(source.name, source.kind, tuple(used), tuple(unused), tuple(notes))
 
 
@@ -339,7 +336,7 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
         if values is not None:
             table[role] = values[record]
     names = [source.headers[i] or "(no name)" for i in index]
-    facts = facts_of(source, ROLES, systems=columns)
+    facts = facts_of(source, ROLES, ranks=columns)
     read = Ranks(source, pd.DataFrame(table, index=record), facts)
     return read.noted(*(f"{name} numbers the rows, and is left out." for name in names))
 

@@ -1,6 +1,7 @@
 """Parse typed or pasted text: ranks of systems, settings such as m = 100, and weights of ranks."""
 
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -64,10 +65,8 @@ def parse_rank_text(
     >>> parse_rank_text("A: 100, 100; B: 40 8437; n = 10,000")
     [RankSet('A', 2 instances, n = 10000), RankSet('B', 2 instances, n = 10000)]
     """
-    reading = open_text(text).read(
-        n=n, zero_based=zero_based, instances=instances, runs=runs, systems=systems
-    )
-    return list(reading.sets)
+    chosen: Any = {"instances": instances, "runs": runs, "systems": systems}
+    return list(open_text(text).read(n=n, zero_based=zero_based, **chosen).sets)
 
 
 def open_text(text: str) -> Opened:
@@ -136,7 +135,7 @@ def _ranks(systems: dict[str, list[str]]) -> Ranks:
         return source.place(int(index[i]), int(column[i]))
 
     # A comma separates two ranks, so 10,000 has been split into 10 and 000: refuse it.
-    if (i := parsing.first(cells.str.match(r"0\d"))) is not None:
+    if (i := checks.first(cells.str.match(r"0\d"))) is not None:
         raise ReadError(f"{place(i)}: {cells[i]!r} is no number; write {_WRITE}")
     table = {"system": parsing.categories(column, source.headers), "column": column}
     table["rank"] = parsing.places(cells, place, _WRITE)
@@ -206,10 +205,10 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
     if len(lines) > 1 and all(len(cells) == 2 for _, cells in lines):
         ranks, values, weights = weights[::2], weights[1::2], np.zeros(n)
         wrong = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
-        if (i := parsing.first(wrong)) is not None:
+        if (i := checks.first(wrong)) is not None:
             rank = shown(float(ranks[i]))
             raise ReadError(f"{lines[i][0]}: {rank} is no rank; write a whole number in 1..{n}")
-        if (i := parsing.first(pd.Series(ranks).duplicated())) is not None:
+        if (i := checks.first(pd.Series(ranks).duplicated())) is not None:
             raise ReadError(f"{name} gives rank {ranks[i]:.0f} twice: keep one")
         weights[ranks.astype(np.int64) - 1] = values
     try:

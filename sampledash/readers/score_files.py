@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 from pyarrow import compute, json, parquet
 
-from sampledash.checks import Refusal
+from sampledash.checks import Refusal, first
 from sampledash.scores import above_and_tied
 
 #: Names of the arrays or columns with the scores of relevant items and of negatives. OGB and TGB
@@ -77,8 +77,7 @@ def ranked(table: Any, pair: tuple[str, str], name: str) -> bytes:
     """Return Parquet in which sampled ranks replace the two columns of scores."""
     pos, neg = (table[column].combine_chunks() for column in pair)
     lengths = compute.fill_null(compute.list_value_length(neg), 0).to_numpy()
-    if np.any(odd := lengths != lengths[0]):
-        row = int(np.argmax(odd))
+    if (row := first(lengths != lengths[0])) is not None:
         sizes = f"{lengths[row]} scores, but row 1 has {lengths[0]}; write as many in each row"
         raise Refusal(f"{name}, row {row + 1}, column {pair[1]!r}: {sizes}")
     best, others = (x.to_numpy(zero_copy_only=False) for x in (pos, neg.flatten()))

@@ -28,6 +28,8 @@ from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import QUOTING, ROLES, Holds, Layout, compact, records, source_of
 from sampledash.readers.upload_limits import FileKind, ReadError, check_utf8, stem_of
 
+#: The headers of a table with what its columns hold, and its cells.
+Table = tuple[Layout, pd.DataFrame]
 SMALL = 2**20  # bytes; below this size, pyarrow is not faster than pandas
 _BLOCK = 4 * 2**20  # number of bytes that pyarrow parses at a time
 FORMAT = {",": "CSV", ";": "semicolon-separated text", "\t": "TSV"}
@@ -57,7 +59,7 @@ _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # pandas gives this name to
 
 def read_table(
     data: bytes, name: str, kind: FileKind, find: Callable[..., Layout] = source_of
-) -> tuple[Layout, pd.DataFrame]:
+) -> Table:
     """Parse CSV, TSV, other separated text, Parquet or a numpy array.
 
     Return the headers with what their columns hold, and a data frame of the cells. The columns of
@@ -78,7 +80,7 @@ def text_table(
     *,
     quoted: bool = True,
     heading: Callable[[list[str]], tuple[list[str], bool]] = lambda cells: (cells, True),
-) -> tuple[Layout, pd.DataFrame]:
+) -> Table:
     """Parse separated text. Without a ``delimiter``, the header decides: comma, semicolon or tab.
 
     ``find`` finds out what each column holds, from its header. ``heading`` takes the cells of the
@@ -234,9 +236,7 @@ def check_width(source: Layout, record: tuple[int, list[str]]) -> None:
         raise ReadError(f"{source.name}, line {line}: {sizes}; {advice}")
 
 
-def parquet_table(
-    data: bytes, name: str, find: Callable[..., Layout] = source_of
-) -> tuple[Layout, pd.DataFrame]:
+def parquet_table(data: bytes, name: str, find: Callable[..., Layout] = source_of) -> Table:
     """Parse the columns of a Parquet file whose headers are known.
 
     Raise a ReadError if such a column has a type that cannot be read.
@@ -254,9 +254,7 @@ def parquet_table(
         raise ReadError(f"{name} cannot be read as Parquet: {why}") from error
 
 
-def _parquet_columns(
-    data: bytes, name: str, find: Callable[..., Layout]
-) -> tuple[Layout, pd.DataFrame]:
+def _parquet_columns(data: bytes, name: str, find: Callable[..., Layout]) -> Table:
     head = parquet.read_metadata(io.BytesIO(data))
     rows = head.num_rows
     limits.ROWS.check(rows, name)
@@ -347,9 +345,7 @@ def _series(column: Any, *, label: bool) -> pd.Series[Any]:
     return pd.Series(compact([piece.to_numpy() for piece in column.chunks]), copy=False)
 
 
-def _array_table(
-    data: bytes, name: str, find: Callable[..., Layout]
-) -> tuple[Layout, pd.DataFrame]:
+def _array_table(data: bytes, name: str, find: Callable[..., Layout]) -> Table:
     """Parse a .npy file.
 
     Named fields become columns. A 1-D array holds the ranks of one system, named after the file; a

@@ -128,7 +128,7 @@ def _parsed(source: Layout, cells: pd.DataFrame, kind: TrecKind, *, listed: bool
         limits.SYSTEMS.check(len(columns["system"].categories), source.name)
     frame = pd.DataFrame(columns, index=range(len(cells)), copy=False)
     keys = [role for role in ("system", "user", "item") if role in frame]
-    if (i := parsing.first(frame.duplicated(keys))) is not None:
+    if (i := checks.first(frame.duplicated(keys))) is not None:
         item, user = (source.headers[source.roles.index(role)] for role in ("item", "user"))
         place = source.place(int(cells.index[i]), source.find("item"))
         item, user = f"{item} {str(frame['item'][i])!r}", f"{user} {str(frame['user'][i])!r}"
@@ -310,7 +310,7 @@ def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> pd.DataFram
     If ``beyond``, the ranks of these items are marked as unknown.
     """
     rank, tied, depth, lacks = (items[x].to_numpy() for x in ("rank", "ties", "depth", "lacks"))
-    if (i := parsing.first(depth + lacks > n)) is not None:
+    if (i := checks.first(depth + lacks > n)) is not None:
         row = items.iloc[i]
         raise ReadError(
             f"{name}, query {str(row['instance'])!r}: {row['system']!r} ranks {depth[i]:,} "

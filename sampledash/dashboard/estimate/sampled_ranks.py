@@ -73,8 +73,8 @@ class Given(NamedTuple):
     # if a slider sets n.
     n: tuple[int, str] | None
     m: str  # text that shows m (number of negatives); if the data lack m, "": a slider sets m
-    # A function that returns the sampled ranks, and the true ranks if they are known.
-    read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]
+    read: Callable[[], Sets]
+    true: tuple[RankSet, ...] = ()  # the true ranks, if they are known
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
@@ -106,13 +106,12 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         metric = shared.metric_asked()
         method, weight = state.value("estimator", CHOICES), state.current().gamma
         with systems:
-            sets, true = given.read()
-            shown = _shown(sets, given.ident)
+            shown = _shown(given.read(), given.ident)
         if not shown:
             raise page.Problem("Choose at least one system to show.", asking=True)
         if method in USABLE:
             usable(method, weight)
-        return result.Question(shown, metric, method, weight, true, shared.is_corpus())
+        return result.Question(shown, metric, method, weight, given.true, shared.is_corpus())
 
     def explain(error: ValueError) -> page.Problem:
         if isinstance(error, ZeroBasedRanks) and isinstance(given, Given):
@@ -148,7 +147,7 @@ def _choose(row: DeltaGenerator) -> Given:
     if chosen == PUBLISHED:
         st.caption(shared.HELP["published"])
         mean, true = shared.mean_n(NCF), tuple(example(NCF))
-        return Given(NCF, mean, "98 or 99", lambda: (published_samples(shared.scheme()), true))
+        return Given(NCF, mean, "98 or 99", lambda: published_samples(shared.scheme()), true)
     if chosen == UPLOAD:
         label, about = shared.HELP["sampled formats"], shared.HELP["sampled_file"]
         button = partial(template, "Template", "sampled.csv", "sampled-ranks.csv", "text/csv")
@@ -194,7 +193,7 @@ def _one_run() -> Given:
         seed = page.whole_number("Seed", "draw_seed", 1, help=shared.HELP["draw_seed"])
     true = tuple(example(result.DATA))
 
-    def read() -> tuple[Sets, tuple[RankSet, ...]]:
+    def read() -> Sets:
         m, drawn = state.current().m, shared.scheme()
         _require_few(m)
 
@@ -204,9 +203,9 @@ def _one_run() -> Given:
 
         sets = memory.cached(("run", result.DATA, m, drawn, seed), draw, shared=True)
         right.caption(words.say.about_example(len(true[0]), m, seed))
-        return sets, true
+        return sets
 
-    return Given(result.DATA, shared.mean_n(), "", read)
+    return Given(result.DATA, shared.mean_n(), "", read, true)
 
 
 def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
@@ -227,10 +226,8 @@ def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
     return n, m
 
 
-def _read(
-    ident: str, opened: Opened, n: int | None, tested: bool
-) -> tuple[Sets, tuple[RankSet, ...]]:
-    """Return the sampled ranks in the data, and () in place of true ranks, which are unknown.
+def _read(ident: str, opened: Opened, n: int | None, tested: bool) -> Sets:
+    """Return the sampled ranks in the data.
 
     ``n`` is the number of candidates, for data that lack it. ``tested`` says that the data are
     ranks among all candidates of a test, which are a sample of a larger corpus.
@@ -251,7 +248,7 @@ def _read(
     _require_few(max(x.outcomes.m[-1] for x in sets))
     read = words.say.understood([short_name(x.system) for x in sets], sum(map(len, sets)))
     st.caption(escaped(read))
-    return sets, ()
+    return sets
 
 
 def _require_few(m: int) -> None:

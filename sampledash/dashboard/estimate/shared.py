@@ -57,11 +57,7 @@ def places() -> tuple[DeltaGenerator, sliders.Bar, DeltaGenerator]:
 
 
 def bar(
-    place: sliders.Bar,
-    page_defaults: Mapping[str, Any],
-    n: tuple[int, str] | None,
-    m: str,
-    *more: str,
+    place: sliders.Bar, defaults: Mapping[str, Any], n: tuple[int, str] | None, m: str, *more: str
 ) -> None:
     """Draw the bar of sliders in ``place``, and a button that copies the link to the page.
 
@@ -72,8 +68,8 @@ def bar(
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric"), *more]
     sliders.bar(place, *numbers, n=n, m=m, late=numbers, sampled=not is_corpus())
     with place.row:
-        page.copy_link(page_defaults)
-    page.note(page_defaults)
+        page.copy_link(defaults)
+    page.note(defaults)
 
 
 def scheme() -> Scheme:
