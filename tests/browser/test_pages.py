@@ -111,14 +111,20 @@ def test_a_slider_that_is_held_while_a_link_is_followed_changes_no_page(page):
 
 
 def test_a_click_right_after_a_request_for_the_pictures_of_a_slider_is_answered(page):
-    # Streamlit sends both in one message, and reruns only the part of the page with the slider.
+    # In one message with the request, the click would wait while the server answers a request from
+    # before, and the next message for the whole page would end the wait without an answer.
     ask = """(clicked) => {
       window.sampledashTold.get("m").ask({});
       document.querySelector(clicked).click();
     }"""
     visit(page, "consistency")
-    page.wait_for_function(FRAMES, arg="m")  # all scripts are loaded
+    page.wait_for_function("window.sampledashLive?.asks && sampledashTold.get('m')")
+    page.evaluate(HOLD)
+    page.evaluate("sampledashTold.get('m').ask({})")
+    page.wait_for_function("held.length > 0")
     page.evaluate(ask, ".st-key-choice_turn button")
+    page.wait_for_function("held.length > 2")
+    page.evaluate("letGo()")
     expect(page.locator(".st-key-choice")).to_be_visible()
     # It sends the click on a link first, and the request with the name of the old page later.
     rest(page)

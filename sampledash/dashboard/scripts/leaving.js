@@ -30,14 +30,14 @@ const leave = ({ pathname }) => {
 };
 export const leaves = () => Boolean(part("stMain")?.inert);
 window.addEventListener("click", (event) => {
-  const link = event.target.closest?.("a");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  const types = performance.now() - left < SENDING[1], asks = window.sampledashLive?.asking;
-  if (types || asks) {
+  const { target } = event, link = target.closest?.("a");
+  if (link && (event.ctrlKey || event.metaKey || event.shiftKey)) return;
+  const types = link && performance.now() - left < SENDING[1];
+  if (types || window.sampledashLive?.asking) {
     event.preventDefault();
     event.stopImmediatePropagation();
     if (types) follow(link);
-    else setTimeout(() => link.click());  // runs after the request is sent
-  } else if (link.origin === location.origin && !link.target && !link.download)
+    else setTimeout(() => target.dispatchEvent(new MouseEvent("click", event)));  // see live.js
+  } else if (link?.origin === location.origin && !link.target && !link.download)
     leave(link);
 }, true);

@@ -144,14 +144,14 @@ if (first) {
     requested[of] = version;
     ask({ ...requested });
   });
-  // If the reader clicks right after a request is made, Streamlit sends both in one message, and
-  // reruns only the part of the page that made the request. So the whole page is then drawn anew.
-  // A clicked link is followed after the message: see leaving.js.
+  // Streamlit would send a click right after a request in one message with the request, and rerun
+  // only the part of the page that made the request. A second message, for the whole page, may stop
+  // that rerun before it has begun; the click is then lost. So leaving.js repeats the click once the
+  // request is sent.
   live.asks = () => {
     live.asking = true;
     setTimeout(() => { live.asking = false; });  // runs after the request is sent
   };
-  window.addEventListener("click", () => { if (live.asking) setTimeout(() => live.look()); }, true);
   const look = () => seen.size || document.querySelector(`${BELOW}:is(:hover, :focus-within)`);
   live.looked = wish(() => late() && look(), () => live.look());
   live.sight = new IntersectionObserver((parts) => {
