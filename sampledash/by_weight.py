@@ -47,6 +47,7 @@ _NARROW = 1e-4  # smallest standard deviation of a clock's log time that is dist
 _ROWS = 512  # largest number of instances that are computed together
 # Items of weight 0 are drawn last: together they get this share of the smallest positive weight.
 _LEAST = 1e-16
+_SPREAD = 1e-100  # smallest ratio of two weights above 0
 _ROUNDED = 1e-4  # allowed relative error of sums, because given numbers may have single precision
 
 
@@ -68,8 +69,9 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
     four classes: these are the item's first class and the three after it.
     """
     weight = checks.numbers("weights", weights)
-    if np.any(weight < 0) or not weight.any():
-        raise ValueError("weights must be at least 0, and not all 0: give each item its weight")
+    if (i := checks.first(weight < 0)) is not None or not weight.any():
+        wrong = "are all 0" if i is None else f"hold {weight[i]:g} for item {i}"
+        raise ValueError(f"weights {wrong}: give each item a weight of at least 0")
     root, positive = weight**0.25, weight > 0
     nodes = np.unique(root[positive])
     if interpolated := len(nodes) > _NODES:
@@ -117,11 +119,17 @@ def check_classes(what: str, given: ArrayLike, sums: Ints, *, whole: bool) -> Fl
         counts = array[:, part]
         near = np.abs(counts.sum(axis=1) - number) <= _ROUNDED * (1 + number)
         if not np.all(near):
-            i = int(np.argmin(near))
-            total = f"the numbers {name} of row {i} add up to {counts[i].sum():g}"
-            raise ValueError(f"{what}: {total}, but its rank, ties and n say {number[i]}")
-    if not (np.all(array[:, WEIGHT] >= 0) and np.all(array[:, WEIGHT].any(axis=1))):
-        raise ValueError(f"{what}: in the last part, a row has a number below 0, or all are 0")
+            row = int(np.argmin(near))
+            total = f"the numbers {name} of row {row} add up to {counts[row].sum():g}"
+            raise ValueError(f"{what}: {total}, but its rank, ties and n say {number[row]}")
+    last = array[:, WEIGHT]
+    if (i := checks.first(~((last >= 0).all(axis=1) & last.any(axis=1)))) is not None:
+        needed = "give numbers of at least 0, and one above 0"
+        raise ValueError(f"{what}: the last part of row {i} holds {last[i].min():g}: {needed}")
+    low, high = last[last > 0].min(), last.max()
+    if not whole and low < high * _SPREAD:
+        needed = f"give weights of which none is below {_SPREAD:g} of the largest, or 0"
+        raise ValueError(f"{what}: the weights {low:g} and {high:g} are too far apart: {needed}")
     if whole and np.any(odd := array != np.rint(array)):
         needed = "give whole numbers of items, and inf where a stratum is drawn whole"
         raise ValueError(f"{what} hold {array[odd][0]:g}: {needed}")

@@ -45,6 +45,19 @@ def test_a_distribution_is_that_of_all_successive_draws(weights):
         np.testing.assert_allclose(law(classes, m), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("decades", [2, 6, 12, 40])
+def test_a_distribution_is_that_of_all_successive_draws_however_far_the_weights_are_apart(decades):
+    rng = np.random.default_rng(decades)
+    for _ in range(6):
+        weights = 10 ** rng.uniform(0, decades, 4)
+        sides = rng.multinomial(1, [0.4, 0.2, 0.4], 4).T + rng.multinomial(1, [1 / 3] * 3, 4).T
+        classes = np.array([[*sides[:2], sides.sum(axis=0), weights]])
+        for m in range(1, 7):
+            expected = [enumerated(*sides, weights, m)]
+            np.testing.assert_allclose(law(classes, m), expected, atol=1e-12)
+            np.testing.assert_allclose(law(classes, m, small=0), expected, atol=1e-5)
+
+
 def test_items_of_weight_0_are_drawn_only_after_all_others():
     # 100,000 items of weight 0 above the relevant item, 500 others below it: all that are drawn.
     classes = [[[100_000, 0], [0, 0], [100_000, 500], [0, 1]]]
@@ -52,7 +65,7 @@ def test_items_of_weight_0_are_drawn_only_after_all_others():
     for m in (20, 400, 500):
         assert float(sd.expected_mean("Recall@1", ranks, m, scheme=WITHOUT)) == 1
     # With 540 drawn, 40 are of weight 0: all of them above.
-    assert law(np.array(classes, dtype=float), 540)[0, 40] == pytest.approx(1, abs=1e-9)
+    assert law(np.array(classes, dtype=float), 540)[0, 40] == pytest.approx(1, abs=1e-12)
 
 
 def some_sets():

@@ -90,7 +90,7 @@ def test_strata_from_labels():
         ((pooled, {True: 3}), "strata gives None as drawn from False: give a number"),
         ((pooled, {True: 3, False: [1]}), "strata gives [1] as drawn from False: give a number"),
         ((pooled, {True: 3.5, False: 1}), "strata of system 'scores' hold 3.5: give whole numbers"),
-        ((pooled, {True: -3, False: 1}), "a row has a number below 0, or all are 0"),
+        ((pooled, {True: -3, False: 1}), "the last part of row 0 holds -3: give numbers of"),
     ):
         refused(lambda x=strata: sd.ranks_from_scores(scores, [0, 0], strata=x), words, ValueError)
     words, plain = "has no strata, which scheme 'strata' needs: rank from", ranks.without_classes
@@ -154,9 +154,14 @@ def test_ranks_of_scores_get_classes_by_popularity(tmp_path, monkeypatch, capsys
     ):
         assert main(["rank", file, "--negatives", "weight"]) == 2
         assert words in capsys.readouterr().err
-    assert main(how) == 2
-    words = "popularity is counted in --seen; give --seen"
-    assert words in capsys.readouterr().err
+    pd.DataFrame(table | {"weight": ["some", *column[1:]]}).to_csv("w.csv", index=False)
+    for call, words in (
+        (how, "popularity is counted in --seen; give --seen"),
+        (["rank", "w.csv", *how[2:-1], "weight"], "has a weight that is no number; write a number"),
+        ([*how[:-1], "foo"], "or the weight of each item, got 'foo'"),
+    ):
+        assert main(call) == 2
+        assert words in capsys.readouterr().err
 
 
 def test_another_number_of_negatives_than_the_strata_give_is_told(tmp_path, capsys):

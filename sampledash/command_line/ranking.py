@@ -97,14 +97,16 @@ def _weights(
         with warehouse.one_sentence(name):
             rows = queries.item_weights(table, name).to_pyarrow().to_pandas()
         for row in rows[rows["low"] != rows["high"]].itertuples():
-            both = f"the weights {row.low:g} and {row.high:g}"
-            raise ValueError(f"{name}: item {row.item} has {both}; write one")
+            both = f"the weights {row.low:g} and {row.high:g}; write one"
+            wrong = both if row.low < row.high else "a weight that is no number; write a number"
+            raise ValueError(f"{name}: item {row.item} has {wrong}")
         negatives, known = negatives.replace(_WEIGHT, COUNTED, 1), rows["low"]
     elif seen is not None:
         with warehouse.one_sentence(name):
             rows = seen.group_by("item").agg(times=seen.count()).to_pyarrow().to_pandas()
         known = rows["times"]
     else:
+        popularity(negatives, [1.0])  # refuses a text that names no popularity
         raise ValueError(f"--negatives {negatives}: popularity is counted in --seen; give --seen")
     *values, unseen = popularity(negatives, [*known, 0])
     return defaultdict(lambda: unseen, zip(rows["item"].astype(str), values, strict=True))
