@@ -180,12 +180,15 @@ def overlaps(candidates: Table) -> Table:
 
 
 def item_weights(table: Table, name: str) -> Table:
-    """Return a row for each item, with the smallest and largest sampling weight in the table."""
+    """Return a row for each item, with the smallest and largest sampling weight in the table.
+
+    The largest is NaN if a weight is no number.
+    """
     header = next((header for header in table.columns if bare(header) == "weight"), None)
     if header is None:
         raise ReadError(f"{name} has no column weight: add it, or draw negatives by popularity")
     item = table[roles_of(table.columns, ("item",), name)["item"]]
-    weight = table[header].cast("string").try_cast("float64")
+    weight = table[header].cast("string").try_cast("float64").fill_null(float("nan"))
     return table.group_by(item=item).agg(low=weight.min(), high=weight.max()).order_by("item")
 
 
