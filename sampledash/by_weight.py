@@ -31,6 +31,7 @@ from sampledash.types import Floats, Ints
 #: negatives of equal sampling weight. For each relevant item and each set, it holds the number of
 #: negatives above the item, the number tied with it, the size of the set, and the weight.
 ABOVE, TIED, NEGATIVES, WEIGHT = range(4)
+_RATIO = 8  # largest ratio of two weights above 0 in the coordinates of the interpolation
 _NODES = 64  # largest number of classes of items by weight; items of weight 0 are an extra class
 _NOTHING = 1e-17  # smaller probabilities are rounding errors of the Fourier transforms
 _SMALL = 500  # largest number of probabilities that are computed with an error below 1e-12
@@ -43,7 +44,7 @@ _FINE, _COARSE = (0.25, 36.0, 9.0), (1.4, 10.0, 6.5)
 _SEARCHES, _TIMES = 3, 32  # searches for these times, each among so many times
 _GAP = 0.3  # largest distance of nodes: the integral for a single item has an error of 1e-14
 _TINY = 1e-250  # least expected number of clocks; its logarithm is defined
-_NARROW = 1e-4  # smallest standard deviation of a clock's log time that is distinguished
+_NARROW = 0.02  # smallest standard deviation of the log time of the m-th ring, times sqrt(m)
 _ROWS = 512  # largest number of instances that are computed together
 # Items of weight 0 are drawn last: together they get this share of the smallest positive weight.
 _LEAST = 1e-16
@@ -55,12 +56,13 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
     """Divide items into classes by sampling weight.
 
     If there are up to 64 different weights above 0, each weight is a class, and an item belongs to
-    one class. If there are more weights, there are 64 classes; the fourth roots of their weights
-    are equally spaced. Cubic interpolation then divides an item over the four classes around its
-    weight: the four parts of the item add up to 1, and may be negative. This changes Recall@10 with
-    negatives drawn by popularity on MovieLens 1M by less than 0.00001, because the distribution of
-    a sampled rank depends smoothly on the weights. Items of weight 0 have their own class, the
-    last.
+    one class. If there are more weights, the weights of up to 64 items are the classes. Cubic
+    interpolation then divides each other item over the four classes around its weight: the four
+    parts of the item add up to 1, and may be negative. This changes Recall@10 with negatives drawn
+    by popularity on MovieLens 1M by less than 0.00001, because the distribution of a sampled rank
+    depends smoothly on the weights. On 3,706 items with a Zipf curve, probabilities change by less
+    than 0.000002 with popularity^1, by 0.0005 with ^2, and by 0.02 with ^3. Items of weight 0 have
+    their own class, the last.
 
     Returns
     -------
@@ -72,18 +74,30 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
     if (i := checks.first(weight < 0)) is not None or not weight.any():
         wrong = "are all 0" if i is None else f"hold {weight[i]:g} for item {i}"
         raise ValueError(f"weights {wrong}: give each item a weight of at least 0")
-    root, positive = weight**0.25, weight > 0
-    nodes = np.unique(root[positive])
+    positive = weight > 0
+    by_class = np.unique(weight[positive])
+    # In coordinates x, the largest weight is at most _RATIO times the smallest one above 0.
+    power = min(0.25, np.log(_RATIO) / max(np.log(by_class[-1]) - np.log(by_class[0]), 1.0))
+    x, nodes, parts = weight**power, by_class**power, np.ones((len(weight), 1))
     if interpolated := len(nodes) > _NODES:
-        nodes = np.linspace(nodes[0], nodes[-1], _NODES)
-    place = np.interp(root, nodes, np.arange(len(nodes)))
-    first, parts, by_class = place.astype(np.int64), np.ones((len(weight), 1)), nodes**4
+        # Nodes are weights of items, so that an item without near neighbours is not divided. The
+        # grid of which the nearest weights are chosen is as fine as the number of nodes allows.
+        for size in range(4 * _NODES, 0, -4):
+            grid = np.linspace(nodes[0], nodes[-1], size)
+            chosen = np.unique(np.abs(nodes - grid[:, None]).argmin(axis=1))
+            if len(chosen) <= _NODES:
+                break
+        # The weights have 8 digits, so that they are short in the files that store ranks.
+        by_class = np.array([float(f"{x:.8g}") for x in by_class[chosen]])
+        nodes = nodes[chosen]
+    first = np.clip(np.searchsorted(nodes, x, side="right") - 1, 0, len(nodes) - 1)
     if interpolated:
-        first = np.clip(first - 1, 0, _NODES - 4)
-        factors = [[(place - first - i) / (j - i) for i in range(4) if i != j] for j in range(4)]
+        first = np.clip(first - 1, 0, len(nodes) - 4)
+        near = [nodes[first + i] for i in range(4)]
+        factors = [
+            [(x - near[i]) / (near[j] - near[i]) for i in range(4) if i != j] for j in range(4)
+        ]
         parts = np.prod(factors, axis=1).T
-        # Round the weights to 8 digits, so that they are short in the files that store ranks.
-        by_class = np.array([float(f"{x:.8g}") for x in by_class])
     if np.all(positive):
         return first, parts, by_class
     first[~positive], parts[~positive] = len(nodes), np.eye(1, parts.shape[1])
@@ -226,6 +240,7 @@ def _times(
     time t, the clocks of a items are expected to have rung, and the clocks of b items have not. The
     probability that the m-th clock rings much earlier or later is at most :math:`e^{-D}`, with
     :math:`D = m \log(m / a) + (N - m) \log((N - m) / b)` and :math:`N = a + b` (Hoeffding 1956).
+    If the bound of Bernstein (1924) is closer, D is the exponent of this bound.
     Three arrays give for each instance the first time at which D is below ``limit``, the time of
     the smallest D, and the last time. A number gives the smallest standard deviation, in log time,
     of the m-th ring.
@@ -247,10 +262,13 @@ def _times(
         low = np.maximum(near.argmax(axis=1) - 1, 0)
         high = np.minimum(_TIMES - near[:, ::-1].argmax(axis=1), _TIMES - 1)
         first, last = times[low.min()], times[high.max()]
-    near &= distance < limit / 4
-    near[np.arange(len(near)), closest] = True
-    width = np.sqrt(variance[near]) / (negatives @ (rates * q))[near]
-    return times[low], times[closest], times[high], max(float(width.min()), _NARROW)
+    # The tails may be narrower, but are negligible. If items are divided over classes, by
+    # ``parts_of``, the variance of so few clocks can be below 0.
+    near = (near & (distance < limit / 4)) | (np.arange(_TIMES) == closest[:, None])
+    near &= variance > 0
+    width = np.sqrt(variance[near]) / np.abs((negatives @ (rates * q))[near])
+    narrow = max(float(width.min(initial=1.0)), _NARROW / np.sqrt(m))
+    return times[low], times[closest], times[high], narrow
 
 
 def _rung(

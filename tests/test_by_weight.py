@@ -55,7 +55,7 @@ def test_a_distribution_is_that_of_all_successive_draws_however_far_the_weights_
         for m in range(1, 7):
             expected = [enumerated(*sides, weights, m)]
             np.testing.assert_allclose(law(classes, m), expected, atol=1e-12)
-            np.testing.assert_allclose(law(classes, m, small=0), expected, atol=1e-5)
+            np.testing.assert_allclose(law(classes, m, small=0), expected, atol=3e-6)
 
 
 def test_items_of_weight_0_are_drawn_only_after_all_others():
@@ -150,6 +150,24 @@ def test_classes_have_the_weight_of_their_items():
             classes = np.stack([above @ parts, 0 * every, every, weights])[None]
             laws.append(law(classes, m)[0])
         np.testing.assert_allclose(*laws, atol=5e-5)
+
+
+@pytest.mark.parametrize(("power", "error"), [(0.75, 1e-7), (1, 2e-6), (2, 1e-3), (3, 0.02)])
+def test_interpolated_classes_change_little(power, error):
+    """Against a class for each weight: 3,706 items with a Zipf curve, 6 relevant items."""
+    rng = np.random.default_rng(0)
+    times = np.maximum(1, 3400 * np.arange(1, 3707) ** -0.9 * rng.uniform(0.6, 1.4, 3706)).round()
+    above = rng.random((6, 3706)) < np.array([[0.0005], [0.001], [0.003], [0.01], [0.03], [0.1]])
+    parts, weight = classes_of(times**power)
+    every, place = np.unique(times**power, return_inverse=True)
+    for m in (5, 20, 100):
+        laws = []
+        for membership, weights in ((parts, weight), (np.eye(len(every))[place], every)):
+            negatives = np.broadcast_to(membership.sum(axis=0), (6, len(weights)))
+            each = [above @ membership, 0 * negatives, negatives, 0 * negatives + weights]
+            laws.append(law(np.stack(each, axis=1), m))
+        assert len(weight) <= 64 < len(every)
+        assert np.abs(laws[0] - laws[1]).max() < error
 
 
 def test_negatives_are_equally_likely_if_all_have_weight_0():

@@ -135,8 +135,9 @@ def parser() -> argparse.ArgumentParser:
         if name not in PAGES:
             form = subparser.add_mutually_exclusive_group()
             for kind in _FORMS:
-                stored: Any = {"dest": "form", "action": "store_const", "const": kind}
-                form.add_argument(f"--{kind}", help=f"as {kind}", **stored)
+                form.add_argument(
+                    f"--{kind}", dest="form", action="store_const", const=kind, help=f"as {kind}"
+                )
         subparser.set_defaults(form="csv" if name in FILES else "text")
     return root
 

@@ -215,9 +215,15 @@ def read_rank_sets(
     Ranks must come from ranking *all* candidates. Ranks among sampled negatives can also be read,
     but everything computed from them is then wrong.
     """
-    opened = open_sources(source, name=name, qrels=qrels)
-    chosen: Any = {"runs": runs, "censored": censored, "systems": systems}
-    return list(opened.read(n=n, zero_based=zero_based, instances=instances, **chosen).sets)
+    reading = open_sources(source, name=name, qrels=qrels).read(
+        n=n,
+        zero_based=zero_based,
+        instances=instances,
+        runs=runs,
+        censored=censored,
+        systems=systems,
+    )
+    return list(reading.sets)
 
 
 def read_sampled_ranks(

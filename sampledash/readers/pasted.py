@@ -1,7 +1,6 @@
 """Parse typed or pasted text: ranks of systems, settings such as m = 100, and weights of ranks."""
 
 import re
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,8 +64,10 @@ def parse_rank_text(
     >>> parse_rank_text("A: 100, 100; B: 40 8437; n = 10,000")
     [RankSet('A', 2 instances, n = 10000), RankSet('B', 2 instances, n = 10000)]
     """
-    chosen: Any = {"instances": instances, "runs": runs, "systems": systems}
-    return list(open_text(text).read(n=n, zero_based=zero_based, **chosen).sets)
+    reading = open_text(text).read(
+        n=n, zero_based=zero_based, instances=instances, runs=runs, systems=systems
+    )
+    return list(reading.sets)
 
 
 def open_text(text: str) -> Opened:
