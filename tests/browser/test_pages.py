@@ -34,6 +34,7 @@ SHOWN = """() => JSON.stringify([location.pathname, ...[".st-key-headline h3",
 def test_back_and_forward_show_each_change_again(page):
     # Each change of a slider, field, choice or page is one entry of the browser's history.
     visit(page, "explore")
+    page.wait_for_function(FRAMES, arg="m")  # on a busy machine, sliders come after the sentence
 
     def typed(key, value):
         field(page, key).fill(value)
