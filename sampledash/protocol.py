@@ -8,7 +8,7 @@ quadrature or by a closed form.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypedDict, get_args
@@ -268,15 +268,17 @@ class Protocol(HasScheme):
         sampling.check_metric(metric, self.scheme)
         return vector(self.correction, metric, self._fitted(counts, m, position), position)[0]
 
-    def law_key(self, counts: RankCounts, m: int) -> object:
+    def law_key(self, counts: RankCounts, m: int) -> Hashable:
         """Return a key that is equal for rank sets that can share computations.
 
         If two rank sets have equal keys, relevant items with equal :attr:`RankCounts.columns` have
         equal distributions of the sampled rank and equal corrected values in both.
         """
-        drawn = counts.mass is None, counts.classes is None, counts.strata is None
         fits = counts.positions if self.correction.by_rank else ()
-        return *drawn, *((j, self._fitted(counts, m, j)) for j in fits)
+        group: object = self.design.uniform or counts.mass is None
+        if not self.design.uniform and (counts.classes is not None or counts.strata is not None):
+            group = counts  # items of two systems are hardly ever equal in all classes or strata
+        return group, *((j, self._fitted(counts, m, j)) for j in fits)
 
     def note(self, metric: Metric, ranks: RankSet, m: int) -> str | None:
         """Return the warning about the corrected values for these ranks, or None."""

@@ -161,14 +161,21 @@ def all_of(parts: Sequence[RankCounts]) -> RankCounts:
     return RankCounts(*columns)
 
 
-def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
+def distinct_over_systems(
+    parts: Sequence[RankCounts], uniform: bool = False
+) -> tuple[RankCounts, list[Ints]]:
     """Return the distinct relevant items of all systems, and the index of each system's items.
 
     Items are joined into one if they are equal in all arrays except ``count`` and ``relevant``. The
     counts of joined items are added. ``relevant`` has no meaning in the result, because no
     distribution of sampled ranks needs it. There is an array for each system: it holds, for each
     item of the system, the index of this item in the result.
+
+    ``uniform`` says that all candidates are drawn with equal probability. Arrays that only matter
+    otherwise (``mass``, ``classes`` and ``strata``) are then left out.
     """
+    if uniform:
+        parts = [replace(part, mass=None, classes=None, strata=None) for part in parts]
     whole = all_of(parts)
     first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])
     count = np.bincount(inverse, whole.count, len(first)).astype(np.float64)

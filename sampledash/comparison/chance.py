@@ -262,7 +262,8 @@ def _transform(runs: Sequence[Run]) -> Callable[[Floats], Complex]:
         for weight in np.unique(weights[run.atoms.position == 1]).tolist():
             sums.setdefault((key, weight), []).append((i, run.atoms[weights == weight]))
     for (_, weight), members in sums.items():
-        joined, places = distinct_over_systems([atoms for _, atoms in members])
+        uniform = runs[members[0][0]].protocol.design.uniform
+        joined, places = distinct_over_systems([atoms for _, atoms in members], uniform)
         several = zip(members, places, strict=True)
         counts = np.array([np.bincount(at, x.count, len(joined)) for (_, x), at in several])
         first, *_ = owners = [i for i, _ in members]

@@ -241,7 +241,7 @@ class Run:
         ranked = as_ranked_by(self.metric, rows)
         starts = np.flatnonzero(ranked.position == 1)
         if mean is None:
-            joined, (at,) = distinct_over_systems([ranked])
+            joined, (at,) = distinct_over_systems([ranked], self.protocol.design.uniform)
             mean = atom_moments([self.metric], joined, self.m, self.protocol)[0][0][at]
         share = self.protocol.shares(rows)
         result = []
@@ -387,7 +387,8 @@ class Run:
         ``order``, the index of its item among the joined items.
         """
         rows = as_ranked_by(self.metric, self.ranks.rows(self.protocol.ties))
-        atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
+        best = rows[np.flatnonzero(rows.position == 1)[order]]
+        atoms, (at,) = distinct_over_systems([best], self.protocol.design.uniform)
         return atoms, at
 
 

@@ -112,7 +112,10 @@ def moments_of_systems(
         for i, atoms in enumerate(ranked):
             groups.setdefault(protocol.law_key(atoms, m), []).append(i)
         for members in groups.values():
-            joined, places = distinct_over_systems([ranked[i] for i in members])
+            joined, places = ranked[members[0]], [np.arange(len(ranked[members[0]]))]
+            if len(members) > 1:
+                several = [ranked[i] for i in members]
+                joined, places = distinct_over_systems(several, protocol.design.uniform)
             means, variances = atom_moments(some, joined, m, protocol)
             for i, at in zip(members, places, strict=True):
                 result[i][:, x] = means[:, at], variances[:, at]
@@ -133,12 +136,13 @@ def atom_moments(
             means[i, full] = exact_values(metric, atoms[full])
             variances[i, full] = exact_variances(metric, atoms[full])
     for j in atoms.positions:
-        at = np.flatnonzero((atoms.position == j) & ~full)
+        at_position = (atoms.position == j) & ~full
+        at = np.flatnonzero(at_position)
         counted = [i for i, metric in enumerate(metrics) if j == 1 or not metric.first_only]
         if not len(at) or not counted:
             continue
         vectors = [protocol.vector(metrics[i], atoms, m, j) for i in counted]
-        for picked, p in protocol.laws(atoms[at], m):
+        for picked, p in protocol.laws(atoms[at_position], m):
             rows = at[picked]
             for i, vector in zip(counted, vectors, strict=True):
                 means[i, rows], variances[i, rows] = moments(p, vector)

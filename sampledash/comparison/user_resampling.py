@@ -32,7 +32,7 @@ def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
     """Return the exact metric of each instance, (instances,), in the order of ``ranks.rows()``."""
     ranks.require_known(metric)
     rows = ranks.rows(ties)
-    atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
+    atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)], uniform=True)
     values = exact_values(metric, atoms)[at] * metric.scales(rows.relevant)
     return np.add.reduceat(values, np.flatnonzero(rows.position == 1))
 
@@ -47,7 +47,7 @@ def instance_moments(
     protocol.check(ranks, m)
     rows = ranks.rows(protocol.ties)
     starts, scales = np.flatnonzero(rows.position == 1), metric.scales(rows.relevant)
-    atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
+    atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)], protocol.design.uniform)
     (mean,), (variance,) = atom_moments([metric], atoms, m, protocol)
     mean = np.add.reduceat(mean[at] * scales, starts)
     variance = np.add.reduceat(variance[at] * scales**2, starts)
