@@ -195,6 +195,9 @@ class SampledRankSet(ByDigest):
             raise ValueError(f"m {where} is up to {drawn.max()}: estimates count ranks at {most}")
         rank = checks.integers(f"sampled_rank {where}", np.ravel(sampled_ranks), low=1)
         tied = checks.column(f"ties {where}", ties, partial(checks.integers, low=0), rows, needed)
+        if (i := checks.first(tied > drawn)) is not None:
+            most = f"only m = {drawn[i]} negatives are drawn: count those tied with the item"
+            raise ValueError(f"ties {where} is {tied[i]}, but {most}")
         if (i := checks.first(rank + tied > drawn + 1)) is not None:
             block = f"{rank[i]} with {tied[i]} others tied" if tied[i] else rank[i]
             most = f"with m = {drawn[i]} negatives it is at most {drawn[i] + 1 - tied[i]}"

@@ -70,7 +70,8 @@ def left_out(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
             raise ReadError(f"{name}: in {counted(full, 'instance')} {every}: {advice}")
         if without == instances:
             none = f"system {system!r} scores no relevant item"
-            raise ReadError(f"{name}: {none}: are both tables' labels alike?")
+            advice = "give each a score; two tables must use the same labels"
+            raise ReadError(f"{name}: {none}: {advice}")
         missing = {
             f"{without:,} of {instances:,} instances have no relevant item with a score": without,
             f"{unscored:,} of {relevant:,} relevant items have no score": unscored,

@@ -208,8 +208,8 @@ HEAD/u,a,1,1/u,b,2,0/u,b,3,0/u,a,3,0/u,a,3,1/v,c,3,0/v,c,3,0/u,b,1,0 | 5 rows re
 HEAD/u,a,1,1/u,b,2,0/u,b,3,0 | 1 row repeats an item, such as item 'b' of instance
 HEAD/u,a,1,1/u,b,1,1/v,a,1,1 | in 2 instances every item that system 's' scores is relevant
 HEAD/u,a,1,1/v,a,1,1/v,b,1,0 | in 1 instance every item that system 's' scores is relevant
-HEAD/u,a,-inf,1/u,b,1,0 | system 's' scores no relevant item: are both
-HEAD/u,a,,1/u,b,1,0 | system 's' scores no relevant item: are both
+HEAD/u,a,-inf,1/u,b,1,0 | system 's' scores no relevant item: give each a score
+HEAD/u,a,,1/u,b,1,0 | system 's' scores no relevant item: give each a score
 user,item,score,a,b,c,d,e,f/u,a,1,1 | 'b', 'c', 'd', 'e'; add it, or give --relevant
 user,score,relevant/u,1,1 | no column item: found 'user', 'score', 'relevant'; add it, or rename
 uid,HEAD/u,u,a,1,1 | the columns 'uid' and 'user' both mean instance; keep one
