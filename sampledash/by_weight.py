@@ -105,9 +105,9 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
 
 
 def classes_of(weights: ArrayLike) -> tuple[Floats, Floats]:
-    """Return which part of each item belongs to each class of equal weight, (items, classes).
+    """Return which part of each item is in each class of sampling weight, (items, classes).
 
-    Also return the weights of the classes. :func:`parts_of` explains parts and classes.
+    Also return the weights of the classes. :func:`parts_of` may divide an item over classes.
     """
     first, parts, weight = parts_of(weights)
     classes = np.zeros((len(first), len(weight) + parts.shape[1]))

@@ -186,7 +186,7 @@ class Picture(go.Figure):
         return getattr(self, name)
 
     def as_written(self) -> dict[str, Any]:
-        """Return data and layout as dictionaries; once Plotly's objects exist, raise KeyError."""
+        """Return data and layout as dictionaries; raise KeyError if Plotly's objects exist."""
         return dict(self.__dict__["_written"])
 
     def to_dict(self) -> dict[str, Any]:

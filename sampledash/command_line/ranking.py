@@ -171,10 +171,9 @@ def _grouped(
 ) -> list[RankSet]:
     """Return for each system a rank set that counts the negatives of each group separately.
 
-    ``groups`` is a table that divides the items into groups, in the form that
-    :func:`~sampledash.readers.queries.class_sums` expects. ``last`` has one entry: ``"classes"``
-    with the sampling weight of each group, or ``"strata"`` with the number of negatives that is
-    drawn from each group.
+    ``groups`` is a table of the groups, as :func:`~sampledash.readers.queries.class_sums` expects.
+    ``last`` maps ``"classes"`` to the sampling weights of the groups, or ``"strata"`` to the
+    numbers of negatives that are drawn from the groups.
     """
     with warehouse.one_sentence(name):
         wanted = queries.wanted_items(every).order_by("system", "instance").to_pyarrow().to_pandas()

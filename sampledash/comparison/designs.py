@@ -208,7 +208,7 @@ def designs(
                 raise ValueError(f"proxies {name!r} must be {needed}, got {checks.shown(cost)}")
             prices[f"{STOPPED}, {name}"] = np.broadcast_to(costs, len(sets))
     for design, price in prices.items():
-        # Systems share instances, so the cost of an instance is averaged over the systems.
+        # All systems share the instances, and their budgets together pay for this share of them.
         share = min(budget / float(price.mean()), 1.0)
         error = np.array([sample.error(i, share) for i in range(len(sets))])
         chances = [sample.chance(i, j, share) if truth else np.nan for i, j, truth in pairs]

@@ -147,10 +147,10 @@ def one_list(metric: Metric | str, ranks: RankSet, m: int, *, ties: Ties = "expe
 
 
 def _chances(total: int, m: int, *parts: tuple[Ints | int, Ints | int]) -> Floats:
-    """Return the probability that, of m items drawn from ``total``, each part gives its number.
+    """Return the probability that m items drawn from ``total`` contain given numbers of each part.
 
-    A part is (number of its items, number drawn). All items are in a part, except for one item,
-    which is drawn, if the parts do not have ``total`` items.
+    A part is (number of its items, number of them drawn). If the parts have only ``total`` - 1
+    items together, the remaining item is drawn too.
     """
     logs = (_log_binomial(*part) for part in parts)
     return np.asarray(np.exp(sum(logs) - _log_binomial(total, m)))

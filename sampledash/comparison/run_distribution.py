@@ -208,10 +208,10 @@ class Run:
         """Whether runs should be simulated to get the distribution of the mean.
 
         They should if the mean is not a sum of independent terms, its relevant items do not simply
-        hit or miss, and there are few relevant items. Few are so many that simulation is fast. If
-        one item can change the mean by more than _LOPSIDED times ``deviation``, the mean is not
-        normal, and up to SIMULATED items are few. ``deviation`` is the standard deviation of the
-        mean, or of the difference of two means.
+        hit or miss, and their number is at most DRAWS / RUNS, so that simulation is fast. This
+        limit is SIMULATED if one item can change the mean by more than _LOPSIDED times
+        ``deviation``, because the mean is then not normal. ``deviation`` is the standard deviation
+        of the mean, or of the difference of two means.
         """
         uneven = float(self.weights.max()) > _LOPSIDED * deviation
         rows, most = float(np.sum(self.ranks.counts)), SIMULATED if uneven else DRAWS / RUNS

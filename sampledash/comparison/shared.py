@@ -1,21 +1,22 @@
 r"""Chance of the true order when both systems see the same sampled negatives.
 
-The ranks of a relevant item under two systems do not determine which negatives are above the item
-under both. Of the N negatives, a set of size :math:`a` is above it under the first system, and a
-set of size b under the second. The overlap o of these two sets lies between max(0, a + b - N) and
-min(a, b). Let s and t be the numbers of drawn negatives above under the two systems, and f(s) and
-g(t) the sampled values. If f and g decrease, the covariance of the values increases with o.
+Take a relevant item. Of the N negatives, the first system ranks a set A of :math:`a` negatives
+above the item, and the second system a set B of b negatives. The two ranks determine a and b, but
+not the overlap o: the number of negatives in both A and B, between max(0, a + b - N) and min(a, b).
+Of the drawn negatives, s are in A and t are in B; f(s) and g(t) are the sampled values. If f and g
+decrease, the covariance of the values increases with o.
 
-Proof: let negative x be above under the first system only, and y under the second only. Now change
-the second system so that x is above and y is not. In samples with both or neither of x and y, s and
-t do not change. Samples with x only, and samples with y only, are equally likely; their numbers
-(s + 1, t) and (s, t + 1) become (s + 1, t + 1) and (s, t). So E[f(s) g(t)] grows in proportion to
-(f(s+1) - f(s)) (g(t+1) - g(t)) >= 0. (For draws with replacement, this holds for each draw.)
+Proof: let negative x be in A only, and negative y in B only. Now replace y by x in B, so that o
+grows by 1. In samples with both or neither of x and y, s and t do not change. Take a sample with x
+only, and the equally likely sample with y instead of x. Let i and j be the numbers of their other
+negatives in A and B. Then (s, t) changes from (i + 1, j) to (i + 1, j + 1) in the first sample, and
+from (i, j + 1) to (i, j) in the second. So E[f(s) g(t)] grows in proportion to
+(f(i+1) - f(i)) (g(j+1) - g(j)) >= 0. (For draws with replacement, this holds for each draw.)
 
-At the largest overlap, one of the two sets contains the other; at the smallest overlap, one set
-contains the complement of the other, or is inside it. Of t items drawn from a set of b items, the
-number in a subset of a items is Hypergeometric(b, a, t) without replacement; with replacement, it
-is Binomial(t, p), where p is the subset's share of the sampling weight.
+At the largest overlap, A contains B or B contains A. At the smallest overlap, the same holds for A
+and the complement of B. If B contains A, and t drawn items are in B, the number of them in A is
+Hypergeometric(b, a, t) without replacement; with replacement, the number is Binomial(t, p), where
+p is the share of A in the sampling weight of B.
 """
 
 from collections.abc import Mapping, Sequence
@@ -69,9 +70,9 @@ def probability_if_shared(
 ) -> pd.DataFrame:
     """Return bounds on the chance of the true order if both systems rank the same negatives.
 
-    The parameters are those of :func:`~sampledash.probability_of_order`, and ``overlaps``: objects
-    made by :func:`~sampledash.overlaps`, at most one for each pair of systems. For a pair that is
-    not in ``overlaps``, the overlap that its rank sets hold is used, if any.
+    The parameters are those of :func:`~sampledash.probability_of_order`, and ``overlaps``: at most
+    one result of :func:`~sampledash.overlaps` for each pair of systems. For a pair without such a
+    result, the overlap that the pair's rank sets hold is used, if any.
 
     Returns
     -------
@@ -82,33 +83,34 @@ def probability_if_shared(
     ------
     ValueError
         If two systems do not rank the same instances among equally many negatives, or the variance
-        of an instance is unknown (see :func:`~sampledash.probability_if_redrawn`).
+        of an instance's metric is unknown (see :func:`~sampledash.probability_if_redrawn`).
 
     Notes
     -----
-    Ranks determine the distribution of each system, but not the dependence between two systems, for
-    which the ranked lists would be needed. Shared negatives usually help, because a draw tends to
-    affect both systems alike. ``high`` is the chance if, for each relevant item, the negatives
-    above under one system include those above under the other. ``low`` is the chance if these two
-    sets of negatives overlap as little as possible. (If the sampled order is wrong, ``low`` and
-    ``high`` are exchanged.)
+    Ranks determine the distribution of each system's mean, but not how the means of two systems
+    depend on each other; for this, the ranked lists would be needed. A shared draw tends to affect
+    both systems alike, which usually raises the chance. ``high`` is the chance if, for each
+    relevant item, the negatives above under one system include those above under the other. ``low``
+    is the chance if these two sets overlap as little as possible. (If the expected sampled means
+    have the wrong order, ``low`` and ``high`` are exchanged.)
 
-    From 30 instances on, the difference of the means is taken as normal, with the variance that it
-    has in each of these two cases. The variance is exact if there are no ties and values decrease
-    with the sampled rank (uncorrected, rank estimate, CLS); otherwise it is a bound. The normal
-    distribution ignores skewness, and ties of means. Both bounds are therefore widened by 0.2 times
-    the effect of one sampled value on a mean, in standard deviations of the difference. (If this
-    effect is unknown, the share of an instance in the mean replaces it.) In 300 random pairs of 30
-    to 200 instances, no simulated chance was outside the bounds. Tied items have independent random
-    orders in the systems. Below 30 instances, the bounds of Makarov and Cantelli are used, which
-    hold for any dependence; they are widened by 0.02 if runs have to be simulated.
+    From 30 instances on, the difference of the means is taken as normal. In each of these two
+    cases, the variance is exact if there are no ties and values decrease with the sampled rank
+    (uncorrected, rank estimate, CLS); otherwise the variance is a bound. The normal distribution
+    ignores skewness and equal means. Both bounds are therefore widened by 0.2 c / d: c is the
+    largest change of a mean by one sampled value, and d the standard deviation of the difference.
+    (If c is unknown, the largest share of an instance in the mean replaces c.) In 300 random pairs
+    of 30 to 200 instances, no simulated chance was outside the bounds. Below 30 instances, the
+    bounds of Makarov and Cantelli are used, which hold for any dependence; the bounds are widened
+    by 0.02 if runs have to be simulated. Each system has its own random order of tied items.
 
-    If the overlap of a pair is given, ``low`` equals ``high`` in two cases: items only hit or miss;
-    or each instance has one relevant item, and either there are fewer than 30 instances, or the
-    difference on an instance has at most 1,000 values. Otherwise the variance of the difference is
-    exact, and the bounds allow for its unknown skewness and for ties; below 30 instances, the
-    bounds without an overlap are used. In 200 random pairs of score matrices, no chance that was
-    simulated by 20,000 runs lay more than 4 standard errors outside the bounds.
+    If the overlap of a pair is given, ``low`` equals ``high`` in two cases: relevant items only hit
+    or miss; or each instance has one relevant item, and either there are fewer than 30 instances,
+    or the two values of an instance have at most 1,000 possible differences. Otherwise, from 30
+    instances on, the variance of the difference is exact, and the bounds allow for its unknown
+    skewness and for ties; below 30 instances, the bounds without an overlap are used. In 200 random
+    pairs of score matrices, no chance that was simulated by 20,000 runs lay more than 4 standard
+    errors outside the bounds.
 
     References
     ----------

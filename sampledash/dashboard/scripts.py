@@ -32,7 +32,7 @@ def short(name: str) -> Any:
 
 
 def component(name: str) -> Any:
-    """Return the component that calls the default function of the file ``name``."""
+    """Return the component that calls the default export of the script ``name``."""
     call = "export default async (given) => (await code).default(given);"
     title = f"sampledash_{name.removesuffix('.js')}"
     script = f"const code = {load(name)};\n{call}"

@@ -53,29 +53,30 @@ def bar(
     defaults: Mapping[str, Any] | None = None,
     sets: Sequence[object] | None = None,
 ) -> None:
-    """Draw the bar of sliders in ``place``; the page adds further choices to the row of the bar.
+    """Draw sliders in ``place``, and the choice of the sampling scheme in the row of ``place``.
 
     Parameters
     ----------
     keys
         The numbers of ``choices.NUMBERS`` that the page uses, from left to right.
     n
-        n of the data, and the text to show: ``(3706, "3,706, from your file")``. If None, the
-        reader sets n.
+        Number of candidates in the data, and the text to show: ``(3706, "3,706, from your file")``.
+        If None, the user sets n.
     m
-        Text that shows the m of the data. If "", the reader sets m.
+        Text that shows the number of negatives in the data. If "", the user sets m.
     sampled
         Whether negatives are drawn. If not, the bar has no choice of the sampling scheme.
     late
-        Numbers for which the page changes only when the reader releases the slider, because each
+        Numbers for which the page changes only when the user releases the slider, because each
         step takes longer than 0.1 seconds. Such a slider is labelled "on release".
     defaults
         Defaults of the numbers that are not in ``state.DEFAULTS``.
     sets
-        Rank sets, () if they are not read yet, or ``choices.CATALOGUE`` if the reader sets how
-        popular items are. A scheme that needs classes, strata or weights is offered only if all
-        sets have them. If None, a scheme by weight needs only ``odds``: the weight of an item above
-        the relevant item, divided by the weight of an item below. The reader sets this number.
+        Rank sets, or () if they are not read yet. A scheme is offered only if all rank sets have
+        the classes, strata or weights that the scheme needs. ``choices.CATALOGUE`` if the user sets
+        how popular items are. None if the page has no rank sets: a scheme by weight then needs only
+        ``odds``, a number that the user sets: the weight of an item above the relevant item,
+        divided by the weight of an item below.
     """
     state.lock(None if n is None else n[0])
     locked = {key: text for key, text in (("n", n[1] if n else ""), ("m", m)) if text}

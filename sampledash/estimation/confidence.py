@@ -233,7 +233,7 @@ class ChiSquareFit:
 
     @cached_property
     def least(self) -> float:
-        """Squared distance of the best fit's prediction from ``aim``: 0 if not ``likelihood``."""
+        """Squared distance from ``aim`` to the best fit's prediction; 0 without ``likelihood``."""
         return float(np.sum((self.rows @ self.weights - self.aim) ** 2))
 
     def pulled(self, pull: float) -> tuple[float, float]:

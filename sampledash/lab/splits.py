@@ -75,7 +75,7 @@ class Split:
         Interactions for training, for the choice of parameters, and for the test. ``validation`` is
         None if there is no such part.
     text
-        Text of the rule with its seed, such as ``"last 1"``.
+        Text of the split rule, such as ``"random 1 seed=0"``.
     exclude_seen
         Whether a user's training items are excluded from the user's candidates (Krichene & Rendle,
         section 9) or not (Steck, section 6).
