@@ -71,10 +71,10 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         members = [numbers == band for numbers in bands]
         shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
         low, high = float(shares.min()), float(shares.max())
-        # Do not replace a relevant item if fewer than h items are above it, or fewer than h below:
-        # a sample may hold all of them. If the share ``high`` of N items is drawn, a sample holds
-        # all of h given items with probability about high^h. Choose h so that this probability
-        # is 1e-18, but no h below _END. ``end`` is the share h / N.
+        # Keep a relevant item if fewer than h items are above it, because a sample may hold all of
+        # these items; the same holds for items below. A sample of the share ``high`` of N items
+        # holds h given items with probability about high^h. For the chosen h, this probability is
+        # 1e-18, or less if h is _END. ``end`` is the share h / N.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
         # As N varies within the band (items with similar drawn shares), the logarithm of a
         # probability that is not negligible changes by at most 4 times ``x``. Interpolation over

@@ -41,8 +41,8 @@ class Pool(NamedTuple):
 
     never: int
     expected: float
-    # Labels of the first and the last drawn item, in the order of labels, if the excluded items are
-    # those before the first and after the last. Otherwise None.
+    # First and last label of a drawn item, in the order of labels, if the only excluded items have
+    # labels outside this range. Otherwise None.
     ends: tuple[Any, Any] | None
 
 

@@ -27,7 +27,7 @@ from scipy.special import chdtrc
 from sampledash.auditing.weights import Draws
 from sampledash.types import Floats, Ints, blocks
 
-# Largest number of Newton's steps for the time t, and the precision of log(n - m).
+# Newton's method for t (docstring above): most steps, allowed error of log(n - m).
 _STEPS, _NEAR = 100, 1e-12
 # Blocks of lists × weights have at most this number of cells.
 _CELLS = 2**17

@@ -147,8 +147,8 @@ class Cells:
         It is 0 for a cell (group of sampled ranks) that holds 5 or more instances, where the
         number of instances is divided by the design effect.
         """
-        # For a cell that holds fewer instances, the normal approximation is poor. Choose a variance
-        # such that the share plus 1.96 standard errors is the exact upper limit of a Poisson count.
+        # The normal approximation is poor if a cell has under 5 instances. Choose a variance such
+        # that the share plus 1.96 standard errors is the upper limit of a Poisson count / ``size``.
         seen = self.share * self.size
         error = (chdtri(2 * seen + 2, _RARE) / 2 - seen) / ndtri(1 - _RARE)
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
@@ -250,10 +250,10 @@ class ChiSquareFit:
         weights = nonnegative(rows, np.append(self.aim, pull / reach))
         weights /= weights.sum()
         squared = float(np.sum((self.rows @ weights - self.aim) ** 2)) - self.least
-        # The mean metric of the instances may differ by some x from that of the rank distribution;
-        # the variance of x is ``scatter``. The difference adds x² / ``scatter`` to the squared
-        # distance, and x to the mean metric. So squared distance / 2 - ``pull`` * mean metric is
-        # smallest at x = ``pull`` * ``scatter``.
+        # The mean metric of the instances is that of the rank distribution plus a random x with
+        # variance ``scatter``. This x adds x² / ``scatter`` to the squared distance. So squared
+        # distance / 2 - ``pull`` * mean metric (see the docstring) is smallest at the value
+        # x = ``pull`` * ``scatter``.
         value = self.offset + float(self.values @ weights) + pull * self.scatter
         return value, max(squared, 0.0) + pull**2 * self.scatter
 

@@ -85,10 +85,10 @@ def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
 
 @lru_cache(maxsize=8)
 def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) -> Support:
-    """Return the nodes for a rank distribution that is learned from samples of up to m negatives.
+    """Return nodes of a distribution of the true rank, for samples of up to m negatives.
 
-    A panel of ranks ends at the cutoff ``cut``, where the metric jumps. If ``steps`` is true, a
-    panel also ends at each rank of :func:`step_ends`, after which the distribution may step down.
+    A panel (range of ranks) ends at the cutoff ``cut``, where the metric jumps. If ``steps`` is
+    true, a panel also ends at each rank after which the distribution may fall (:func:`step_ends`).
     """
     stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
     if n > EVERY_RANK:

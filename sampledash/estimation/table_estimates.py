@@ -56,10 +56,10 @@ class Family:
     slope: float  # value of b if a table prints a single value, which determines only a
 
 
-#: An estimate is the mean over these families. Alternatives are to choose a family, or the weights
-#: of a weighted mean, by cross-validation on the printed values. On tables with known exact
-#: metrics, they had larger errors. With the values of b below (third argument), the logarithm of
-#: the odds of the rank has the same standard deviation, pi / sqrt(3), in both families.
+#: An estimate is the mean over these families of rank distributions. A family or weights of a
+#: mean, chosen by cross-validation on the printed values, gave larger errors on tables with known
+#: exact metrics. The third argument is b: with these two values, the logarithm of the odds of the
+#: rank has the same standard deviation, pi / sqrt(3), in both families.
 FAMILIES = (
     Family("log-logistic", expit, 1.0),
     Family("log-normal", ndtr, float(np.sqrt(3) / np.pi)),

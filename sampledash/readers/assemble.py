@@ -103,7 +103,7 @@ class Reading:
 
 
 def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Reading:
-    """Return rank sets with facts about all of them together; ``read`` holds further facts."""
+    """Return rank sets and facts about them, such as the largest rank; ``read`` adds facts."""
     numbers = {
         "rows": sum(map(len, sets)),
         "n_low": min(int(s.n.min()) for s in sets),

@@ -120,9 +120,9 @@ def _groups(sets: Sequence[RankSet], ranks: RankSet, name: str) -> list[str] | N
 
 
 def _overlaps(ranks: RankSet) -> list[str]:
-    """Return as text, for each relevant item, how many items this and another system rank above it.
+    """Return JSON text for each relevant item.
 
-    The text gives such a number for each other system.
+    For each other system, the text counts the items that both systems rank above the relevant item.
     """
     rows = range(len(ranks))
     return [overlaps_text({other: x[row] for other, x in ranks.overlaps.items()}) for row in rows]

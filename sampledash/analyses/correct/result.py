@@ -247,7 +247,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
     for point in sorted(points, key=str):
         try:
             risks[point] = fitted(q.metric, *point, q.prior)[1:]
-        except ValueError:  # with this prior of true ranks, some sampled rank never occurs: a gap
+        except ValueError:  # under the prior, a sampled rank cannot occur: the curve has a gap
             risks[point] = np.nan, np.nan
         report(len(risks) / len(points))
 
