@@ -76,7 +76,7 @@ def parts_of(weights: ArrayLike) -> tuple[Ints, Floats, Floats]:
         raise ValueError(f"weights {wrong}: give each item a weight of at least 0")
     positive = weight > 0
     by_class = np.unique(weight[positive])
-    # In coordinates x, the largest weight is at most _RATIO times the smallest one above 0.
+    # The largest x = weight**power is at most _RATIO times the smallest x above 0.
     power = min(0.25, np.log(_RATIO) / max(np.log(by_class[-1]) - np.log(by_class[0]), 1.0))
     x, nodes, parts = weight**power, by_class**power, np.ones((len(weight), 1))
     if interpolated := len(nodes) > _NODES:

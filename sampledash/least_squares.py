@@ -43,9 +43,9 @@ _EXTENDED = 4_000_000
 #: Singular values of the matrix of P(sampled rank | true rank) are not used if they are smaller
 #: than this factor times the largest singular value.
 SINGULAR_CUTOFF = 1e-10
-#: With up to this many sampled ranks, non-increasing corrected values may fall after every sampled
-#: rank. With more sampled ranks, the fit starts with values that fall after few of the ranks, and
-#: adds further ranks while the fit improves.
+#: With up to this many sampled ranks, non-increasing corrected values may decrease after each
+#: sampled rank. With more sampled ranks, the fit first allows a decrease after few ranks, then
+#: after further ranks while this improves the fit.
 _ALL = 400
 #: The fit of non-increasing corrected values lets them fall after a further sampled rank only if
 #: each unit of this fall lowers the squared error by more than twice this number.

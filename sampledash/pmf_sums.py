@@ -76,10 +76,10 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         # holds h given items with probability about high^h. For the chosen h, this probability is
         # 1e-18, or less if h is _END. ``end`` is the share h / N.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # As N varies within the band (items with similar drawn shares), the logarithm of a
-        # probability that is not negligible changes by at most 4 times ``x``. Interpolation over
-        # 1/N with k points therefore has an error of about x^k / k!. ``sizes`` is a k for which
-        # this error is negligible.
+        # Within the band, the number N of negatives varies. This changes the logarithm of a
+        # probability that is not negligible by at most 4 times ``x``. Interpolation over 1/N with
+        # k points therefore has an error of about x^k / k!. ``sizes`` is a k for which this error
+        # is negligible.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))

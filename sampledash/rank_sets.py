@@ -335,7 +335,7 @@ class RankSet(ByDigest):
         return replace(self, classes=classes)
 
     def with_overlaps(self, overlaps: Mapping[str, ArrayLike]) -> RankSet:
-        """Return the rank set with these ``overlaps``, by the name of the other system."""
+        """Return the rank set with this dictionary ``overlaps`` (see :class:`RankSet`)."""
         given: Any = overlaps
         return replace(self, overlaps=given)
 

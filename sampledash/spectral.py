@@ -369,12 +369,12 @@ def filtered(
 ) -> tuple[Floats, int]:
     """Return the values of the bias-variance correction for sampling without replacement.
 
-    They solve eq. 25 of Krichene & Rendle or, if γ = 0, eq. 22. For eq. 22, only singular values of
-    the matrix P(sampled rank | true rank) above ``cutoff`` times the largest are used.
+    The values solve eq. 25 of Krichene & Rendle or, if γ = 0, eq. 22. Eq. 22 uses only singular
+    values of P(sampled rank | true rank) above ``cutoff`` times the largest.
 
     Returns
     -------
-    Corrected values, shape (m + 1,), and the number of polynomials of which they are the sum.
+    Corrected values, (m + 1,), a sum of Chebyshev polynomials, and the number of polynomials.
     """
     parts = _seen(sampling, 1e-17 * gamma or cutoff)
     targets, level = _targets(metric, sampling, position, parts), gamma / (sampling.m + 1)

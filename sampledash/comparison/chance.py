@@ -43,8 +43,8 @@ SURE = 64.0
 # from one of these numbers of frequencies to the next, until the characteristic functions are
 # negligible.
 _STAGES = (0, 512, 2048, 8192)
-# More than _ALWAYS frequencies are used only if the number of frequencies times the number of
-# distributions whose characteristic functions are needed is at most _ROOM.
+# The series uses more than _ALWAYS frequencies only if (number of frequencies) * (number of
+# distributions evaluated at each frequency) is at most _ROOM.
 _ALWAYS = 2048
 _ROOM = 1 << 25
 # ``by_lumps`` counts how often rare, large values of a metric occur, by a discrete Fourier

@@ -120,7 +120,7 @@ class Sampled:
 
     @property
     def average(self) -> float:
-        """Expected sampled mean over all instances."""
+        """Expected mean of the sampled metric."""
         return float(self.mean @ (self.weights * self.counts) / (self.weights @ self.counts))
 
     @cached_property

@@ -46,8 +46,8 @@ _RATIO = 1.03
 _STEP = 0.1
 # A linear programme begins with a grid of ranks 1/8 as fine as Columns.grid, or finer.
 _FIRST = 1 / 8
-# A programme also begins with ranks from the solutions of earlier programmes. Such ranks are stored
-# as long as fewer than _MOST ranks are in ``Columns.first``.
+# A programme begins with the ranks in ``Columns.first``. The ranks of a solution are added to
+# this dict if the dict has fewer than _MOST ranks.
 _MOST = 300
 # Largest number of ranks that are added to a linear programme at a time, in addition to the local
 # minima of the reduced cost (see ``Columns.price``).

@@ -85,8 +85,8 @@ def fit_learned(
     Parameters
     ----------
     method
-        The prior is the most likely distribution (``"bv-mle"``, ``"mn"``), the distribution of
-        maximum entropy (``"bv-mes"``) or the most likely non-increasing distribution
+        The learned prior of the true rank has maximum likelihood (``"bv-mle"``, ``"mn"``), maximum
+        entropy (``"bv-mes"``), or maximum likelihood among non-increasing priors
         (``"bv-monotone-mle"``).
     metric
         A metric or its text.

@@ -109,12 +109,12 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
     ``k``, ``cells``, ``pairs``
         The cutoff, the number of systems, and the number of pairs of systems.
     ``inside_low``, ``decided_low``, ``right_low``
-        For the ranges from ``low`` to ``high``: how many systems have their metric in their range,
-        how many pairs have disjoint ranges, and for how many of these pairs the ranges have the
-        order of the metrics. Likewise for other ranges.
+        Number of systems whose metric is in the range from ``low`` to ``high``, number of pairs
+        with disjoint ranges, and number of these pairs whose ranges have the order of the metrics.
+        Likewise ``*_low_if_falling``.
     ``off_estimate``, ``order_estimate``
-        For the prediction ``estimate``: the mean error, and the share of pairs whose predictions
-        have the same order as their metrics. Likewise for other predictions.
+        Mean absolute error of the prediction ``estimate``, and share of pairs whose predictions
+        have the order of the metrics. Likewise for the other predictions (:data:`GUESSES`).
     """
     rows = []
     for k, part in cells.groupby("k"):

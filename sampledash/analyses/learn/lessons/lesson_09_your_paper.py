@@ -20,8 +20,8 @@ VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
 def needed() -> int:
     """Return how many negatives m a run needs to show the true order of two systems.
 
-    The run then shows the order with probability ``SURE``. The two systems are those of
-    :attr:`Recommenders.settled`, which need the most negatives.
+    The run then shows the order with probability ``SURE``. :attr:`Recommenders.settled` names the
+    systems: the pair that needs the most negatives.
     """
     sets = [rs for rs in movielens().sets if rs.system in movielens().settled]
     return int(sd.negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
