@@ -113,7 +113,7 @@ def find(quick: bool) -> Iterator[Result]:
 
 def alarms(quick: bool) -> Iterator[Result]:
     """Raise a false alarm in at most 1 % of clean lists, uniform or by a power of popularity."""
-    seeds, sizes = (5, (200,)) if quick else (SEEDS, (200, 6040))
+    seeds, sizes = (3, (200,)) if quick else (SEEDS, (200, 6040))
     powers = (0.75,) if quick else (0.5, 0.75, 1)
     cases = [*product(sizes, (0,), (True,), (False, True), (300, 3706), (20, 99))]
     cases += product((200,), powers, (True, False), (False,), (300, 3706), (20, 99))
@@ -131,7 +131,7 @@ def alarms(quick: bool) -> Iterator[Result]:
 
 def coverage(quick: bool) -> Iterator[Result]:
     """Cover α in 95 % of the seeds, up to 4 standard errors."""
-    seeds, sizes = (20, ((300, 20),)) if quick else (SEEDS, ((300, 20), (1000, 99), (3706, 99)))
+    seeds, sizes = (12, ((300, 20),)) if quick else (SEEDS, ((300, 20), (1000, 99), (3706, 99)))
     for (n, m), alpha, once in product(sizes, (0, 0.5, 0.75, 1), (True, False)):
         data = (made(seed, n=n, m=m, alpha=alpha, once=once) for seed in range(seeds))
         ends = np.array([sd.audit(**x).alpha_interval for x in data]).T
