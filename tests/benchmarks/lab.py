@@ -168,7 +168,8 @@ def every_design(quick: bool) -> Iterator[Result]:
             sd.verdict(["Recall@10"], sets, m, m_values=[m], scheme=scheme)
             spent[scheme] = time.process_time() - begun
         note = ", ".join(f"{scheme} {seconds:.2f}" for scheme, seconds in spent.items())
-        yield Result(f"all designs at m = {m}", sum(spent.values()), None, None, 0, within=3, note=note)
+        total = sum(spent.values())
+        yield Result(f"all designs at m = {m}", total, None, None, 0, within=3, note=note)
 
 
 def files_are_understood(quick: bool) -> Iterator[Result]:
