@@ -10,6 +10,7 @@ background of pictures is transparent.
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from base64 import b64encode
@@ -154,7 +155,10 @@ def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
     Without given margins, Plotly would draw the figure twice to measure the labels.
     """
     labels = up.get("ticktext", ["100.0 %"])
-    longest = max((len(re.sub("<[^>]*>", "", label)) for label in labels), default=0)
+    lines = [re.sub("<[^>]*>", "", line) for label in labels for line in label.split("<br>")]
+    # A capital letter is a third wider than others.
+    widths = (len(x) + sum(map(str.isupper, x)) / 3 for x in map(html.unescape, lines))
+    longest = max(widths, default=0)
     letter = 0.55 * up.get("tickfont", {}).get("size", 13)
     titled = [24 * bool(axis.get("title", {}).get("text")) for axis in (across, up)]
     shown = [axis.get("visible", True) for axis in (across, up)]

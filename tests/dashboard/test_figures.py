@@ -13,6 +13,7 @@ from sampledash import grids as grid
 from sampledash.analyses import sliding, theme
 from sampledash.analyses.consistency import pictures as consistency
 from sampledash.analyses.consistency import result as verdicts
+from sampledash.analyses.consistency import words
 from sampledash.analyses.correct import pictures as correct
 from sampledash.analyses.explore import pictures as explore
 from sampledash.analyses.explore.result import Question, compute
@@ -252,3 +253,43 @@ def test_a_cutoff_is_a_step_in_every_picture_over_ranks(name: str, k: int) -> No
     assert [upright(named(fig, x), k) for x in ("uncorrected", str(recipe))] == [True, False]
     drawn = sliding.lines(ranks, [sliding.Curve("exact", exact, {}), sliding.Curve("m", mean, {})])
     assert [upright(trace, k) for trace in drawn] == [True, False]
+
+
+def test_a_tie_is_drawn_as_a_flat_line_on_an_axis_with_different_numbers():
+    # With n = 10^12 and both true ranks within 10, Recall@10 is 1 for both, up to rounding.
+    sets = sd.RankSet("A", [5], 10**12), sd.RankSet("B", [7], 10**12)
+    question = verdicts.Question(
+        Source(sets, "two", False), (sd.parse_metric("Recall@10"),), 100, {}
+    )
+    fig = consistency.difference(verdicts.Focus(verdicts.compute(question), 0, 0), dark=False)
+    assert all(np.all(np.asarray(trace.y) == 0) for trace in fig.data)
+    low, high = fig.layout.yaxis.range
+    assert high - low > 0.1  # labels have two decimals
+
+
+def test_room_for_labels_is_that_of_the_characters_shown():
+    def left(*names):
+        fig = theme.figure([], dark=False, yaxis=theme.rows_axis(names, "black"))
+        return fig.as_written()["layout"]["margin"]["l"]
+
+    assert left("&lt;a&gt; &amp; b,<br>c &lt; d") == left("<b>(a) + b,</b>") == left("(a) + b,")
+    assert left("MATRIX") > left("matrix")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "mode", "word"),
+    [
+        ("without-replacement", "lines", "never change order"),
+        ("popularity-without-replacement", "lines+markers", "at the m looked at, up to 99"),
+    ],
+)
+def test_few_evaluated_m_are_drawn_as_dots_and_do_not_say_never(scheme, mode, word):
+    counts = {"A": [[1, 9], [0, 0], [20, 79], [5, 1]], "B": [[14, 13], [0, 0], [20, 79], [5, 1]]}
+    sets = [
+        sd.RankSet(name, [1 + sum(x[0])] * 8, 100, classes=[x] * 8) for name, x in counts.items()
+    ]
+    metrics, chosen = (sd.parse_metric("AUC"),), {"scheme": scheme}
+    question = verdicts.Question(Source(tuple(sets), "two", False), metrics, 60, chosen)
+    focus = verdicts.Focus(verdicts.compute(question), 0, 0)
+    assert consistency.difference(focus, dark=False).data[2].mode == mode
+    assert word in words.marked_flips(focus, 0)

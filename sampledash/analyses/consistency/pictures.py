@@ -208,21 +208,23 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
     i, j, truth = r.truths[x][focus.pair]
     grid, means, marks = _over_m(focus, x)
     y = 100 * (means[:, i] - means[:, j])
+    y[np.abs(y) <= 100 * TIED] = 0
     exact, at_m = 100 * float(r.exact[i, x] - r.exact[j, x]), float(y[np.searchsorted(grid, r.m)])
     better, worse = plain(r.systems[i], 16), plain(r.systems[j], 16)
     silent: dict[str, Any] = {"hoverinfo": "skip", "hovertemplate": None, "fill": "tozeroy"}
     none, ends = {"width": 0, "color": c.ink}, [1, int(grid[-1])]
     tell = theme.hover(f"{better} ahead by", " points")
+    mode = "lines" if r.every_m else "lines+markers"  # dots show which few m are evaluated
     data = [
         theme.curve(grid, part, none, "", fillcolor=theme.faded(hue, 0.3), **silent)
         for part, hue in ((np.maximum(y, 0), c.green), (np.minimum(y, 0), c.vermillion))
     ]
     data += [
-        theme.curve(grid, y, {"color": c.ink, "width": 2.5}, "", hovertemplate=tell),
+        theme.curve(grid, y, {"color": c.ink, "width": 2.5}, "", hovertemplate=tell, mode=mode),
         theme.curve(ends, [exact, exact], theme.exact_line(dark, 1.2), "on all items"),
         theme.dots([r.m], [at_m], {"color": c.ink, "size": 10}, hoverinfo="skip"),
     ]
-    room = 0.16 * max(float(y.max()) - float(y.min()), abs(exact), 1e-9)
+    room = 0.16 * (max(float(y.max()) - float(y.min()), abs(exact)) or 1.0)
     low, high = min(float(y.min()), exact, 0) - room, max(float(y.max()), exact, 0) + room
     edge: dict[str, Any] = {"xref": "paper", "xanchor": "left", "xshift": 6}
     right, wrong = (": right", ": wrong") if truth else ("", "")

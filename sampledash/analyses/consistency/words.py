@@ -136,7 +136,8 @@ def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:
     i, j, _ = r.truths[x][focus.pair]
     right = r.rights[x, focus.pair]
     late = int(right) if np.isfinite(right) else None
-    return say.flips(name(r.systems[i]), name(r.systems[j]), r.orders.flips(i, j, x), late)
+    flips, looked_to = r.orders.flips(i, j, x), None if r.every_m and not r.capped else r.m_max
+    return say.flips(name(r.systems[i]), name(r.systems[j]), flips, late, looked_to)
 
 
 def some_systems(focus: Focus) -> str:

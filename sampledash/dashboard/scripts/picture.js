@@ -80,7 +80,9 @@ const movable = ({ type, mode, fill, line, error_x, error_y, visible = true }) =
   type === "scatter" && MODES.includes(mode) && FILLS.includes(fill) && visible
   && (line?.shape ?? "linear") === "linear" && !error_x && !error_y;
 const titleOf = ({ title }) => title?.text ?? "";
-const piecesOf = (text) => text.split(/<[^>]*>/).filter(Boolean);
+const SIGNS = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
+const piecesOf = (text) => text.split(/<[^>]*>/).filter(Boolean)
+  .map((piece) => piece.replace(/&(amp|lt|gt);/g, (code) => SIGNS[code]));
 const axesOf = (layout) => Object.keys(layout).filter((key) => /^[xy]axis/.test(key));
 const ends = ({ range, tickvals, ticktext }) => ({ range, tickvals, ticktext });
 const moving = ({ data, layout }) => ({
