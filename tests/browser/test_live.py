@@ -3,6 +3,7 @@
 import math
 import os
 import re
+from urllib.parse import quote_plus
 
 import numpy as np
 import pytest
@@ -396,6 +397,24 @@ def test_the_tile_map_follows_m(page):
     m = int(field(page, "m").input_value())
     expect(page).to_have_url(re.compile(f"m={m}"))
     says(page, f"With {m:,} negative")
+
+
+def test_names_with_signs_of_html_read_well_in_a_moved_picture_and_old_details_are_pale(page):
+    ranks = "n = 10000; P & Q: 100, 100, 90; <b>R: 40, 8437, 3"
+    visit(page, f"consistency?v=2&source=Paste+ranks&m=50&ranks={quote_plus(ranks)}")
+    title = page.locator(".st-key-consistency_curve .gtitle")
+    expect(title).to_have_text("Recall@10: <b>R − P & Q")
+    *_, m = dragged(page, "m", 0.5)
+    expect(title).to_have_text("Recall@10: <b>R − P & Q")
+    below, ahead = page.locator(".st-key-below"), page.locator(".st-key-consistency_curve")
+    expect(ahead.locator(".annotation").filter(has_text="P & Q ahead")).to_be_visible()
+    expect(below).to_have_css("opacity", "1")
+    page.get_by_role("button", name="Change").click()
+    page.get_by_role("textbox", name="Ranks").fill(ranks.replace("100, 100", "0, 100"))
+    page.get_by_role("textbox", name="Ranks").press("Control+Enter")
+    expect(page.get_by_text("rank 0; the best is 1")).to_be_visible()
+    expect(below).to_have_css("opacity", "0.4")
+    expect(title).to_have_text("Recall@10: <b>R − P & Q")
 
 
 def test_the_upright_line_of_a_picture_moves_its_slider(page):
