@@ -404,7 +404,7 @@ def test_names_with_signs_of_html_read_well_in_a_moved_picture_and_old_details_a
     visit(page, f"consistency?v=2&source=Paste+ranks&m=50&ranks={quote_plus(ranks)}")
     title = page.locator(".st-key-consistency_curve .gtitle")
     expect(title).to_have_text("Recall@10: <b>R − P & Q")
-    *_, m = dragged(page, "m", 0.5)
+    assert len(list(dragged(page, "m", 0.5))) == STOPS
     expect(title).to_have_text("Recall@10: <b>R − P & Q")
     below, ahead = page.locator(".st-key-below"), page.locator(".st-key-consistency_curve")
     expect(ahead.locator(".annotation").filter(has_text="P & Q ahead")).to_be_visible()
