@@ -220,14 +220,17 @@ def over_sizes(law: Floats, chances: Floats) -> Floats:
     of the d drawn items is dropped at random.
     """
     top = law.shape[1] - 1
-    law, s = law.copy(), np.arange(top + 1.0)
-    total = chances[:, top, None] * law
-    possible = np.max(np.abs(chances), axis=0) > _NO_WEIGHT
+    # A row for each s: the slices ``law[:d]`` are then contiguous, which is almost twice as fast.
+    law, chances, s = law.T.copy(), chances.T.copy(), np.arange(top + 1.0)[:, None]
+    total, drop = chances[top] * law, np.empty_like(law)
+    possible = np.max(np.abs(chances), axis=1) > _NO_WEIGHT
     for d in range(top, int(np.argmax(possible)), -1):
-        law[:, :d] = law[:, :d] * (1 - s[:d] / d) + law[:, 1 : d + 1] * (s[1 : d + 1] / d)
+        np.multiply(law[1 : d + 1], s[1 : d + 1] / d, out=drop[:d])
+        law[:d] *= 1 - s[:d] / d
+        law[:d] += drop[:d]
         if possible[d - 1]:
-            total[:, :d] += chances[:, d - 1, None] * law[:, :d]
-    return total
+            total[:d] += np.multiply(law[:d], chances[d - 1], out=drop[:d])
+    return total.T
 
 
 def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:
