@@ -11,7 +11,7 @@ from pathlib import Path
 # This must be set before NumPy is imported. On a busy machine, several BLAS threads wait for each
 # other, which makes computations with the small matrices of this dashboard ten times slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# Python's default, to collect garbage at every 700 new objects, takes a fifth of the import time.
+# With the default threshold of 700 objects, garbage collection takes a fifth of the import time.
 gc.set_threshold(10_000)
 
 import plotly
@@ -38,7 +38,7 @@ st.set_page_config("sampledash", logo, layout="wide", initial_sidebar_state="aut
 st.logo(logo, size="large")
 st.html(ASSETS / "style.css")
 # These scripts run first. address.js must see the first click of the reader. plotly.js makes the
-# browser load Plotly's script while Python imports the remaining modules, which takes as long.
+# browser load Plotly's script at the same time as Python imports the remaining modules.
 served = declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
 first = [DASHBOARD / "scripts" / name for name in ("address.js", "plotly.js")]
 script = "".join(path.read_text(encoding="utf-8") for path in first).replace("PLOTLY", served.name)

@@ -35,7 +35,7 @@ ODDS = "odds"
 SCHEMES = Live(
     lambda: {**{schemes.SCHEMES[x].label: x for x in schemes.usual_first()}, ODDS: "popularity"}
 )
-#: Stands in for rank sets on pages with simulated items, as argument of :func:`schemes.possible`.
+#: Argument of :func:`schemes.possible` on pages with simulated items, which have no rank sets.
 CATALOGUE = (SimpleNamespace(classes=True, mass_above=None, strata=None),)
 
 

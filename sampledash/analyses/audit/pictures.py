@@ -34,8 +34,8 @@ def example() -> Audit:
 def drawn(result: Audit, *, dark: bool = False) -> theme.Picture:
     """Plot how often items were drawn, relative to the expectation for uniform negatives.
 
-    There is a bar for each tenth of the items, sorted by popularity, and a dot for the expectation
-    if items were drawn by the most likely power of popularity.
+    There is a bar for each tenth of the items, sorted by popularity. Dots show the expectation for
+    draws by popularity^α, with the most likely power α.
     """
     c, tenths, x = theme.look(dark), result.deciles, list(range(len(result.deciles)))
     times, fitted = (tenths[name] / tenths["uniform"] for name in ("drawn", "fitted"))

@@ -34,10 +34,7 @@ class Known:
 
 
 def compute(source: Source, metrics: Sequence[Metric]) -> Known:
-    """Return each system's mean metric or, if it is unknown, a range; and significance tests.
-
-    The tests are about the differences between systems.
-    """
+    """Return exact means or ranges of metrics, and significance tests of pairs of systems."""
     rows, tests = [], [pd.DataFrame()]
     for metric in metrics:
         for ranks in source.sets:
@@ -45,7 +42,7 @@ def compute(source: Source, metrics: Sequence[Metric]) -> Known:
             rows.append((str(metric), ranks.system, low if low == high else np.nan, low, high))
         try:
             table = significance(metric, source.sets, np.random.default_rng(SEED))
-        except ValueError:  # no test is possible: unknown ranks, or fractional counts of instances
+        except ValueError:  # some ranks are unknown, or ``counts`` are not whole numbers
             continue
         tests.append(table.assign(metric=str(metric))[["metric", *table.columns]])
     columns = ["metric", "system", "exact", "low", "high"]
@@ -62,7 +59,7 @@ def sentence(known: Known, metric: Metric, k: int) -> str:
 
 
 def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
-    """Return sentences on ranks that are unknown beyond k, and on which metrics are still exact."""
+    """Return sentences that ranks beyond k are unknown, and that some metrics are not exact."""
     exact = known.means.groupby("metric", sort=False)["exact"].count()
     open_metrics = [str(x) for x in metrics if exact[str(x)] < len(known.of(x))]
     return say.lists_end_early(k, open_metrics)

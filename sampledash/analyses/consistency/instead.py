@@ -37,14 +37,14 @@ _MOST_ITEMS = 10**6  # largest number of items in the script of :func:`snippet`,
 class Priced:
     """Results of several ways to evaluate (designs), by budget.
 
-    The budget is the number of scores per instance and system. A design says how many instances and
-    candidates are scored with it.
+    The budget is the number of scores per instance and system. A design says how many instances are
+    evaluated, and how many candidates are scored for each of these instances.
     """
 
     by_price: Mapping[int, Designs]
 
     def error(self, budget: int) -> dict[str, float]:
-        """Map each way to evaluate (design) to the metric's root mean squared error over systems.
+        """Map each way to evaluate (design) to the root mean square of the errors of all systems.
 
         The ``budget`` is the number of scores per instance.
         """
@@ -201,7 +201,7 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
         names.append(ORDER if design == BEST else str(design))
         colors.append(line["color"])
         lines.append(y)
-    if not lines:  # no design has an error: nothing to draw, so the title says it
+    if not lines:  # no design has an error to draw: the title says so
         title, hidden = f"Every design gives the exact {focus.metric}", {"visible": False}
         return theme.figure([], dark=dark, height=60, title=title, xaxis=hidden, yaxis=hidden)
     finite = np.concatenate([y[np.isfinite(y)] for y in lines])

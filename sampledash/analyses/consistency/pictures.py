@@ -214,7 +214,7 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
     silent: dict[str, Any] = {"hoverinfo": "skip", "hovertemplate": None, "fill": "tozeroy"}
     none, ends = {"width": 0, "color": c.ink}, [1, int(grid[-1])]
     tell = theme.hover(f"{better} ahead by", " points")
-    mode = "lines" if r.every_m else "lines+markers"  # dots show which few m are evaluated
+    mode = "lines" if r.every_m else "lines+markers"  # dots mark the evaluated m
     data = [
         theme.curve(grid, part, none, "", fillcolor=theme.faded(hue, 0.3), **silent)
         for part, hue in ((np.maximum(y, 0), c.green), (np.minimum(y, 0), c.vermillion))
@@ -412,10 +412,10 @@ def _rows(
     xaxis: dict[str, Any],
     **layout: Any,
 ) -> theme.Picture:
-    """Return a plot with a row for each pair of systems: a dot at its value, on a bar.
+    """Return a plot with a row for each pair of systems: a dot at the pair's value, on a bar.
 
-    The bar reaches from the lower to the upper of its ``ends``. ``colors`` maps the names of dot
-    and bar to their colours; ``texts`` are the values as text.
+    ``ends`` are the lower and the upper end of each bar. ``colors`` maps the names of dots and bars
+    to their colours; ``texts`` are the values as text.
     """
     (dot, hue), (bar, shade) = colors.items()
     c, y = theme.look(dark), list(range(len(pairs)))
@@ -541,7 +541,7 @@ def bin_edges(values: Floats, law: MeanLaw) -> Floats:
         gaps = np.diff(law.values)
         gap = float(gaps.min())
         if np.allclose(gaps, gap, rtol=1e-6):
-            # The values that the mean can take are equally spaced: let each bar hold equally many.
+            # The possible means are equally spaced: let each bar cover the same number of them.
             width = max(1, round(step / gap)) * gap
             first = law.values[0] - gap / 2
             first += np.floor((low - first) / width) * width

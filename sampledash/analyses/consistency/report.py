@@ -39,7 +39,7 @@ def report(focus: Focus) -> str:
     for table in if_shared(r, r.question.options)[0].values():
         tables["Chance of the true order with shared negatives"] = table
     if sum(map(len, r.question.sets)) <= MOST_TESTED:
-        with suppress(ValueError):  # no tests if counts of instances are fractions
+        with suppress(ValueError):  # no tests if ``counts`` are not whole numbers
             parts = [replace(focus, x=x).significance() for x in every]
             tests = pd.concat(parts, ignore_index=True)
             tables["Over instances"] = tests[["metric", *tests.columns.drop("metric")]]

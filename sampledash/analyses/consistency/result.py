@@ -111,9 +111,9 @@ class Result(Pairs):
         return list(dict.fromkeys([*marked, *self.worst_pairs(MOST_PAIRS)]))
 
     def few_systems(self, pairs: Sequence[int], most: int) -> list[int]:
-        """Return all systems or, if there are more than ``most``, the first ``most`` in ``pairs``.
+        """Return all systems or, if there are more than ``most``, a selection of this size.
 
-        Systems and pairs of systems are given by index.
+        The selection has the systems that occur first in ``pairs``. Systems and pairs are indices.
         """
         if len(self.systems) <= most:
             return list(range(len(self.systems)))
@@ -294,8 +294,8 @@ class Focus:
         """Return numbers of negatives m, and for each pair of systems its chances at these m.
 
         The chance of a pair is the probability that one run has the true order of its two systems.
-        For each pair, the values of m include the m from which on the chance is at least
-        ``probability``, and the m before it. Where chances rise or fall steeply, m are added.
+        For each pair, the values of m include the first m from which on the chance is at least
+        ``probability``, and m - 1. Where a chance rises or falls steeply, values of m are added.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
@@ -345,8 +345,8 @@ class Focus:
     def law_of_mean(self, system: int) -> tuple[Floats, Floats] | None:
         """Return the distribution of a system's mean metric over runs.
 
-        Return None if computing the distribution would take too long, or if counts of instances are
-        fractions. A normal distribution is used then.
+        Return None if computing the distribution would take too long, or if the ``counts`` of the
+        rank set are not whole numbers. Pictures then use a normal distribution.
         """
         q = self.result.question
         return law_of_mean(Run(self.metric, q.sets[system], q.m, q.protocol), stream=system)
@@ -372,7 +372,7 @@ class Focus:
         return memory.cached(key, make, shared=self.shared)
 
     def runs(self, values: Floats) -> pd.DataFrame:
-        """Compare simulated runs with exact values: the mean over runs, and the standard deviation.
+        """Return a table of the mean and standard deviation over runs: simulated and exact values.
 
         ``values`` holds the mean metrics in each simulated run: shape (systems, runs, metrics).
         """

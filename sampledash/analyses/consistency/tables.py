@@ -11,7 +11,7 @@ from sampledash.report.escape import escaped, system_name
 from sampledash.report.numbers import bare_points, count, in_runs, p_value, percent, plus_minus
 
 # Index of a pair of systems -> bounds of the chance that one run shows the true order, if both
-# systems are ranked among the same negatives.
+# systems share the negatives.
 Bounds = Mapping[int, tuple[float, float]]
 
 
@@ -19,8 +19,8 @@ def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
     """Return a table of the chance that one run shows the true order of two systems.
 
     It has a row per pair of systems and a column per metric, the chosen metric first. The column
-    "if shared", made from ``bounds``, is the chance for this metric if both systems are ranked
-    among the same negatives.
+    "if shared" shows ``bounds``: the range of the chosen metric's chance if both systems share the
+    negatives.
     """
     r, x = focus.result, focus.x
     columns = {"Pair": [r.label(pair, system_name) for pair in pairs]}
@@ -35,8 +35,8 @@ def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
 def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
     """Return a table to download: the unrounded chance that a run shows the true order.
 
-    It has a row for each metric and pair of systems. For the pairs in ``bounds``, the columns "low"
-    and "high" hold the bounds of this chance if both systems are ranked among the same negatives.
+    It has a row for each metric and pair of systems. For the chosen metric and the pairs in
+    ``bounds``, the columns "low" and "high" bound this chance if both systems share the negatives.
     """
     columns = ["metric", "correction", "better", "worse", "probability"]
     table = focus.result.verdict[columns].copy()
@@ -90,7 +90,8 @@ def first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
     """Return a table of each system's mean metric ± standard deviation over runs.
 
-    The table has both numbers twice: as found in ``made`` simulated runs, and exactly.
+    One column shows the result of simulated runs, whose number is ``made``; another column shows
+    the exact values.
     """
     rows = first(table, metric)
     columns = {
@@ -105,7 +106,7 @@ def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
 def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return a table of pairs of systems: how often simulated runs show the true order.
 
-    Beside it is the exact probability of the true order.
+    Another column shows the exact probability of the true order.
     """
     rows = first(table, metric)
     # The value is NaN for two systems with equal exact metrics, because they have no true order.

@@ -52,7 +52,7 @@ def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False
 
 
 def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
-    """Return which system has most relevant items at the first ranks, and which at the last ranks.
+    """Return sentences: which systems have most relevant items at the first and the last ranks?
 
     The ranks are divided into ranges. ``edges`` holds the last rank of each range; ``shares``, of
     shape (ranges, systems), holds the share of a system's relevant items in the range.
@@ -63,10 +63,11 @@ def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
 
 
 def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
-    """Return a sentence: do repeated runs all order the systems alike, be it rightly or wrongly?
+    """Return a sentence: do repeated runs agree on an order of the systems, right or wrong?
 
     ``means`` and ``stds`` are the systems' expected mean metrics and their standard deviations over
-    runs. Runs agree if every two means differ by more than three times the largest deviation.
+    runs. Runs agree if the smallest difference of two means is more than three times the largest
+    standard deviation.
     """
     gaps = np.abs(np.subtract.outer(means, means))[np.triu_indices(len(means), 1)]
     largest = float(max(stds)) if len(stds) else 0.0
@@ -74,9 +75,9 @@ def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
 
 
 def formula(metric: str, m: int, size: float) -> list[str]:
-    """Return the definition of a consistent metric (eq. 14 of Krichene & Rendle) as TeX.
+    """Return the definition of a consistent metric (eq. 14 of Krichene & Rendle): lines of TeX.
 
-    It has three parts. ``size`` is the number of instances.
+    The last line gives the values of M, |D| and m; ``size`` is |D|, the number of instances.
     """
     mean = r"\frac{1}{|D|}\sum_{x \in D} M(%s)"
     exact = " > ".join(mean % f"R({name},x)" for name in "AB")
@@ -116,7 +117,7 @@ def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
 
 
 def weakest_order(focus: Focus, tests: pd.DataFrame) -> str:
-    """Return in how many pairs systems do not differ significantly, and the largest p-value."""
+    """Return sentences: how many differences are not significant, and the largest p-value."""
     p = focus.rows(tests)["p_holm"].to_numpy()
     weakest = over_instances(focus, tests, int(p.argmax()))
     return say.weakest_order(some_systems(focus), int((p > 0.05).sum()), len(p), weakest)

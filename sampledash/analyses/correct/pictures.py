@@ -138,8 +138,8 @@ def tradeoff(
 
     ``symbol`` names the x axis: m (sampled negatives), n (candidates), |D| (instances), or γ, the
     weight of the variance in the bias-variance correction. Section 5.5 of Krichene & Rendle
-    discusses this trade-off. ``x`` must increase, even for γ, whose axis runs from large to small.
-    ``marks`` maps the text of each vertical line to its x.
+    discusses this trade-off. The values ``x`` must increase, also for γ, although the axis of γ is
+    reversed. ``marks`` maps the text of each vertical line to its x.
     """
     c, height = theme.look(dark), 270
     lines, names, colors, data = [], [], [], []
@@ -259,7 +259,7 @@ def movielens_curves(
     """Return a picture of a corrected metric over m, the number of negatives, and a description.
 
     The systems are those on MovieLens. The picture is shaded at every m at which the expected order
-    of some two systems is not right.
+    is not right for at least one pair of systems.
     """
     sets, (orders, pairs) = example(result.MOVIELENS), result.movielens_orders(metric, recipe)
     keep = orders.m_values <= result.MOVIELENS_M

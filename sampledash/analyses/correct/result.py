@@ -97,8 +97,8 @@ def stretched(sets: list[RankSet], n: int) -> Floats:
     size = np.concatenate([x.n for x in sets])
     edges = np.r_[first, first + 1 / size]
     order = np.argsort(edges)
-    # The cumulative histogram consists of straight pieces. Each rank adds to its slope between the
-    # two edges of the rank.
+    # The cumulative histogram is piecewise linear: each rank increases the slope between the two
+    # edges of the rank.
     total = np.r_[0.0, np.cumsum(np.cumsum(np.r_[size, -size][order])[:-1] * np.diff(edges[order]))]
     return np.maximum(np.diff(np.interp(np.arange(n + 1) / n, edges[order], total)), 0.0)
 
@@ -247,7 +247,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
     for point in sorted(points, key=str):
         try:
             risks[point] = fitted(q.metric, *point, q.prior)[1:]
-        except ValueError:  # under the prior, a sampled rank cannot occur: the curve has a gap
+        except ValueError:  # some sampled rank has probability 0 under the prior: leave a gap
             risks[point] = np.nan, np.nan
         report(len(risks) / len(points))
 

@@ -58,9 +58,9 @@ def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> theme.Pict
 def ranks_below(
     ranks: Ints, estimated: Mapping[str, Floats], exact: Mapping[str, Floats], *, dark: bool = False
 ) -> theme.Picture:
-    """Draw which share of the relevant items has at most each true rank, by system.
+    """Draw the estimated cumulative distribution of each system's true ranks.
 
-    The shares are estimates; exact shares are drawn too, if known.
+    The exact distributions are drawn too, if known.
     """
     data = []
     for place, (name, shares) in enumerate(estimated.items()):

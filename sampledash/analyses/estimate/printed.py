@@ -52,8 +52,8 @@ def sampling_of(n: int, m: int, scheme: Scheme, *, corpus: bool) -> Sampling:
     """Return how the negatives behind a printed table were drawn.
 
     If ``corpus``, the m negatives are all candidates of a test except the relevant item, and the
-    candidates are a sample of a corpus of n items. Raise ValueError if the corpus is smaller than
-    the test.
+    candidates are a sample of a corpus of n items. Raise ValueError if the corpus has fewer items
+    than there are candidates.
     """
     if corpus and n <= m:
         small = f"n = {n} is smaller than the {m + 1} candidates of the test"

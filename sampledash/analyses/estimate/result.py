@@ -102,7 +102,7 @@ class Question:
 
     @property
     def adaptive(self) -> bool:
-        """Whether the number of negatives m may depend on the drawn negatives, in some system."""
+        """Whether m, for at least one system, may depend on the drawn negatives."""
         return any(ranks.readings[-1].adaptive for ranks in self.sets)
 
     @property
@@ -184,10 +184,9 @@ class Question:
         return SHAPED if self.adaptive or self.span(i, i, FALLING) else "mle"
 
     def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
-        """Return true ranks and, for each system, how many relevant items have at most each rank.
+        """Return true ranks, and each system's estimated cumulative distribution at these ranks.
 
-        The numbers are estimated shares of all relevant items. Raise ValueError if there are too
-        many candidates for a picture.
+        Raise ValueError if there are too many candidates for a picture.
         """
         if (n := max(x.n for ranks in self.sets for x in ranks.strata)) > MOST_CANDIDATES:
             raise ValueError(f"n = {n} is too large to draw: take n <= {MOST_CANDIDATES}")
@@ -201,10 +200,10 @@ class Question:
         return grid, shares
 
     def price(self, ranks: SampledRankSet) -> tuple[Range, Range]:
-        """Return the price of the exact metric: how many candidates to score per instance.
+        """Return ranges of the cost of the exact metric: the mean number of scores per instance.
 
-        The mean price is only known to lie in a range. The first range is for these instances, the
-        second for infinitely many instances.
+        An instance needs no further scores once its metric is known. The first range is for these
+        instances, the second for infinitely many instances.
         """
 
         def make() -> tuple[Range, Range]:

@@ -30,7 +30,7 @@ _MOST_M = 2_000  # largest number of negatives that is tried; a larger one takes
 
 
 class Larger(NamedTuple):
-    """A table that prints more than a paper's table, or has more sampled negatives, m.
+    """A hypothetical table: a paper's table with more numbers or more sampled negatives, m.
 
     ``digits`` is the number of additional decimals; ``recalls`` are additional metrics Recall@k.
     """

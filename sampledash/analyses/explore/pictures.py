@@ -111,7 +111,7 @@ def over_ranks(
 ) -> theme.Picture:
     """Draw lines over the true rank, each with its name beside it, and mark the rank ``at``.
 
-    ``y`` holds the values of each line in percent, ``up`` the lower and upper end of the y axis.
+    ``y`` holds the values of each line in percent; ``up`` holds the two ends of the y axis.
     ``layout`` is passed to :func:`theme.figure`, and must contain both axes.
     """
     across = layout["xaxis"]

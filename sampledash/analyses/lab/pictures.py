@@ -114,9 +114,9 @@ def designs(table: pd.DataFrame, metric: str, *, dark: bool) -> theme.Picture:
 def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
     """Draw TOPK over k in two panels: all k, and k up to ``TOP``.
 
-    TOPK is the recall in the first part of the list: how many of the relevant items are there, as a
-    share of all relevant items. k is the length of this part, as a share (0 to 1) of the list.
-    ``table`` is the result of ``result.top_shares``; of two curves, the second is dashed.
+    TOPK is the share of the relevant items that are in the first part of the list. k is the length
+    of this part, as a share (0 to 1) of the list. ``table`` is the result of ``result.top_shares``;
+    of two curves, the second is dashed.
     """
     panels = []
     for most in (1.0, TOP):
@@ -139,7 +139,7 @@ def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
 
 
 def toys(dark: bool) -> theme.Picture:
-    """Draw Table 1 of Steck (KDD 2010), with a slider for how many users' tastes are known."""
+    """Draw Table 1 of Steck (KDD 2010); a slider sets how many users' favourite genre is known."""
     c = theme.look(dark)
     user, movie = (places.ravel().tolist() for places in np.indices((_MOVIES, _MOVIES)))
     steps = {}

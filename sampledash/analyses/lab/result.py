@@ -94,8 +94,8 @@ def wanted(chip: str, text: str) -> Wanted:
 def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
     """Return a table of ATOP, Recall@k and RMSE for each value of the hyperparameter ``knob``.
 
-    TOPK is the recall in the first part of the list: how many of the relevant items are there, as a
-    share of all relevant items. ATOP is the mean of TOPK over the length of this part.
+    TOPK is the share of the relevant items that are in the first part of the list. ATOP is the mean
+    of TOPK over the length of this part.
     """
     rows = [
         (point.value, mean("ATOP", point.ranks), mean(f"Recall@{k}", point.ranks), point.rmse)
@@ -108,10 +108,10 @@ def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
 def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
     """Return a table of TOPK over k for the best values of the hyperparameter ``knob``.
 
-    TOPK is the recall in the first part of the list: how many of the relevant items are there, as a
-    share of all relevant items. k is the length of this part, as a share (0 to 1) of the list.
-    The table has a column for the value of ``knob`` with the highest ATOP and for the
-    value with the lowest RMSE, or a single column if both values are the same.
+    TOPK is the share of the relevant items that are in the first part of the list. k is the length
+    of this part, as a share (0 to 1) of the list. The table has a column for the value of ``knob``
+    with the highest ATOP and one for the value with the lowest RMSE, or a single column if both
+    values are the same.
     """
     ordered = sorted(points, key=lambda point: point.value)
     best = max(ordered, key=lambda point: mean("ATOP", point.ranks))
@@ -164,8 +164,8 @@ def together(trained: Sequence[Trained]) -> tuple[RankSet, ...]:
     marks = [x.marks for x in trained if x.marks is not None]
     if len(marks) < len(sets):
         return sets
-    # Two recommenders may have the same ranks, but other items above the relevant items. So the key
-    # also holds where the ranks come from.
+    # Two recommenders with the same ranks may rank different items above the relevant items. So the
+    # key also holds where the ranks come from.
     key = "together", memory.digests(sets), *(ranks.provenance for ranks in sets)
     return memory.cached(key, lambda: tuple(with_overlaps(sets, marks)), shared=False)
 
@@ -180,9 +180,9 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """Settings of a training: the split into training and test items, and others.
+    """Settings of a training: the training and test items, the least rating, the random seed.
 
-    Test items with a rating below ``least_rating`` are not relevant. ``seed`` is the random seed.
+    Test items with a rating below ``least_rating`` are not relevant.
     """
 
     parts: Split

@@ -19,7 +19,7 @@ say = Sentences(Path(__file__).with_suffix(".jinja"), escaped=escaped)
 
 
 def data(interactions: Interactions) -> str:
-    """Return a summary of the interactions: how many, and their users, items, ratings, repeats."""
+    """Return a sentence: how many users, items, interactions and repeats, and which ratings."""
     x, rating = interactions, interactions.rating
     ends = None if rating is None else (rating.min(), rating.max())
     repeats = x.size - np.unique(x.user.astype(np.int64) * x.n_items + x.item).size
@@ -45,9 +45,8 @@ def knobs(text: str) -> str:
 def swept(knob: str, table: pd.DataFrame) -> str:
     """Return a sentence on the best values of the hyperparameter ``knob``: by ATOP and by RMSE.
 
-    TOPK is the recall in the first part of the list: how many of the relevant items are there, as a
-    share of all relevant items. k is the length of this part, as a share (0 to 1) of the list.
-    ATOP is the area under the curve of TOPK over k.
+    TOPK is the share of the relevant items that are in the first part of the list. k is the length
+    of this part, as a share (0 to 1) of the list. ATOP is the mean of TOPK over k.
     """
     by_rank = table.iloc[int(table["ATOP"].argmax())]
     return say.swept(knob, by_rank, table.iloc[int(table["RMSE"].argmin())])

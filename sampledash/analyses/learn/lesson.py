@@ -43,7 +43,7 @@ from sampledash.schemes import Scheme
 
 PAPER = "Krichene & Rendle, KDD 2020"
 LOCKED = "Answer first: then the picture can be moved."
-# JavaScript with keys that change the lesson, for the dashboard and the file of all lessons.
+# JavaScript by which keys change the lesson, for the dashboard and the file of all lessons.
 KEYS = Path(__file__).with_name("keys.js").read_text(encoding="utf-8")
 # Most lessons use the same example: N candidates, and M negatives drawn without replacement.
 N, M = 10_000, 100

@@ -26,7 +26,7 @@ def fit(weight: float | None) -> sd.Fit:
 def errors(weight: float | None) -> tuple[float, float]:
     """Return bias and standard deviation of corrected AP, as root mean squares over all ranks.
 
-    ``weight`` is that of the variance in the bias-variance correction; None: uncorrected AP.
+    ``weight`` is γ, the weight of the variance in the correction. If None, AP is not corrected.
     """
     bias2, variance = fit(weight).risk()
     return float(bias2**0.5), float(variance**0.5)

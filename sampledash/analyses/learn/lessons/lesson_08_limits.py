@@ -31,7 +31,7 @@ def ranges(m: int) -> tuple[list[sliding.Range], list[sliding.Range]]:
 
 @lru_cache(maxsize=1)
 def with_more_users() -> sliding.Range:
-    """Return the range of the first system's exact metric if there were ``MANY`` times the users.
+    """Return the range of the first system's exact metric with ``MANY`` times as many users.
 
     The true ranks of all users are repeated ``MANY`` times. Instead of a random draw, each sampled
     rank occurs as often as expected.

@@ -44,9 +44,9 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> theme.Picture:
-    """Draw by how much systems differ in ``METRIC``: exactly or, if ``revealed``, when sampled.
+    """Draw the systems' differences in ``METRIC``: exact or, if ``revealed``, sampled differences.
 
-    The sampled difference is drawn as its expected value over m, the number of negatives.
+    A sampled difference is drawn as its expected value over m, the number of negatives.
     """
     sets, names, exact, *_, (_, _, right_from) = movielens()
     m_values = movielens().visited(*VISITED, right_from - 1, needed())
