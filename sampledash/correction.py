@@ -139,7 +139,7 @@ class Correction:
         return self.kind.usable and self.gamma != 0
 
     def fit(self, metric: Metric | str, sampling: Sampling) -> Fit:
-        """Return the vector of corrected values for a metric and a sampling.
+        """Return the corrected value of a metric for each sampled rank 1..m + 1.
 
         Raises
         ------
@@ -393,8 +393,9 @@ def correction(
     Notes
     -----
     Lower γ means less bias and more variance. γ = 1/|D| weighs bias² and variance as in the squared
-    error of the mean over |D| instances. γ = 0 is least squares, whose values become huge beyond m
-    of about 20. γ below 1e-16 counts as 0, and ``note`` of the fit warns if values are unreliable.
+    error of the mean over |D| instances. γ = 0 is least squares, whose values become huge if m is
+    more than about 20. γ below 1e-16 counts as 0, and ``note`` of the fit warns if values are
+    unreliable.
 
     References
     ----------

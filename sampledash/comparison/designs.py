@@ -95,7 +95,7 @@ def designs(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Designs:
-    """Return bias, standard error and chance of the true order of equally costly evaluations.
+    """Return bias, standard error and chance of the true order for evaluations of equal cost.
 
     Parameters
     ----------
@@ -133,16 +133,16 @@ def designs(
 
     Notes
     -----
-    Negatives are drawn for each system separately. If fewer instances are evaluated, all systems
-    share the same instances, as many as the budgets of all systems together pay for. A tie does not
-    show the order. If two systems rank the same instances, the chance of their order is exact in
-    two cases: the differences of the two systems on single instances are 0 or of one size (one
-    relevant item that hits or misses), or there are at most 20,000 possible samples of instances.
+    Negatives are drawn for each system separately. If only some instances are evaluated, they are
+    the same for systems that rank the same instances, and as many as the budgets of all systems
+    together pay for. A tie does not show the order. If two systems rank the same instances, the
+    chance of their order is exact in two cases: their differences on single instances are 0 or of
+    one size (one relevant item that hits or misses), or there are at most 20,000 possible samples.
     Otherwise the characteristic function of the exact distribution is inverted, with an error of at
     most 0.001 in 300 random cases of 3 to 14 instances, and on MovieLens. If more than 2,500
     instances are drawn and more than 2,500 left out, the normal distribution with a continuity
-    correction is used; its error is at most 0.003, and smaller for more instances. For systems that
-    rank different instances of unequal weights, the means are approximated linearly. For sampled
+    correction is used; its error is at most 0.003, and smaller for more instances. A weighted mean
+    is a ratio of two sums; if systems rank different instances, it is linearised. For sampled
     negatives, see :func:`~sampledash.probability_of_order`. Metrics without a cutoff have no rows
     for the design "stop when decided", which scores the candidates of an instance until its metric
     is known.
@@ -208,7 +208,8 @@ def designs(
                 raise ValueError(f"proxies {name!r} must be {needed}, got {checks.shown(cost)}")
             prices[f"{STOPPED}, {name}"] = np.broadcast_to(costs, len(sets))
     for design, price in prices.items():
-        # All systems share the instances, and their budgets together pay for this share of them.
+        # The same share of instances is evaluated for all systems: the largest that the budgets of
+        # all systems together pay for.
         share = min(budget / float(price.mean()), 1.0)
         error = np.array([sample.error(i, share) for i in range(len(sets))])
         chances = [sample.chance(i, j, share) if truth else np.nan for i, j, truth in pairs]
@@ -220,13 +221,13 @@ def designs(
 
 
 class _Sample:
-    """Exact metrics of all instances; a group of systems has the same instances, in the same order.
+    """Exact metrics of all instances of each system.
 
     The attributes are dictionaries whose keys are the indices of the systems. For each system,
-    ``group`` holds the number of its group, ``values`` the exact metrics of its instances,
-    ``counts`` how many instances have each of these values, ``weights`` the weights of the
-    instances (with mean 1), and ``off`` the differences of ``values`` from the mean, times
-    ``weights``. Only ``mean`` is an array: it holds the mean of each system.
+    ``group`` holds a number that is equal for systems with the same instances, ``values`` the exact
+    metrics of the instances, ``counts`` how many instances have each of these values, ``weights``
+    the weights of the instances (with mean 1), and ``off`` the differences of ``values`` from the
+    mean, times ``weights``. Only ``mean`` is an array: it holds the mean of each system.
     """
 
     def __init__(self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol) -> None:
@@ -287,12 +288,12 @@ def _chance_of_subsets(
 ) -> float:
     """Return the chance that the difference of two systems is above 0 on drawn instances.
 
-    A ``share`` of the instances is drawn. If both systems have the same instances, one subset is
-    drawn for both, and the difference is the mean of the paired differences over this subset.
-    Otherwise a subset is drawn for each system, and the difference is the sum of two means: that of
-    the first system, and that of the second system's values with the opposite sign. ``gains``
-    holds, for this mean or these two means, the values and the number of instances with each value.
-    The difference has the expected value ``difference`` and the standard deviation ``error``.
+    A ``share`` of the instances is drawn. ``gains`` holds tuples (values, number of instances with
+    each value). The difference of the systems is the sum of the means of ``values`` over the drawn
+    instances. If both systems have the same instances, the same subset is drawn for both, and the
+    only tuple holds their differences on an instance. Otherwise a subset is drawn for each system,
+    and each system has a tuple, in which the second system's values have the opposite sign. The
+    difference has the expected value ``difference`` and the standard deviation ``error``.
     """
     means, shift, step = [], 0.0, 0.0
     for values, counts in gains:

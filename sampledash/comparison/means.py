@@ -132,7 +132,8 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
         elif not tied.any():
             values[at] = metric.of_above(above, total, j)
         elif metric.share is not None:
-            # A relevant item is within the cutoff if at most ``last`` negatives are above it.
+            # The rank is j plus the number of negatives above. It is within the cutoff if this
+            # number is at most ``last``.
             last = places_within(metric.share, total) - j
             values[at] = np.clip(last - above + 1, 0, tied + 1) / (tied + 1)
         else:
@@ -490,8 +491,8 @@ def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     if len(count) == len(some):
         return atoms
     if not SCHEMES[scheme].distinct:
-        # Only the share of negatives above an item matters, so every item can get the same number
-        # of negatives, the mean.
+        # Only the share of negatives above an item matters, so every item gets the mean number of
+        # negatives.
         size = rank_counts.rounded_mean(some.negatives, some.count) / (above + below)
         above, below = size * above, size * below
     ones = np.ones(len(count), dtype=np.int64)

@@ -128,14 +128,14 @@ def one_list(metric: Metric | str, ranks: RankSet, m: int, *, ties: Ties = "expe
     tied = atoms.tied > 0
     blocks, block = np.unique(np.stack([atoms.above, last])[:, tied], axis=1, return_inverse=True)
     for (above, end), part in zip(blocks.T.tolist(), np.bincount(block, share[tied]), strict=True):
-        # The negatives after the first ``above`` up to ``end`` are tied with a relevant item.
+        # The negatives at positions ``above`` + 1 to ``end`` are tied with a relevant item.
         if not np.all(single[above + 1 : end + 1]):
             wrong = f"system {ranks.system!r}: the ties at rank {above + 1} and at another overlap"
             raise ValueError(f"{wrong}, but negatives with one score each cannot do so")
         single[above + 1 : end + 1] = False
         i, j = np.indices((min(k - 1, above) + 1, min(end - above, m) + 1)).reshape(2, -1)
         i, j = (x[(i + j >= k) & (i + j <= m) & (m - i - j <= total - end)] for x in (i, j))
-        # Of the drawn negatives, i are above the item and j tied with it, T being one of the j.
+        # Of the drawn negatives, i are above the item and j tied with it, including the K-th best.
         parts = (above, i), (end - above, j), (total - end, m - i - j)
         chances.append(_chances(total, m, *parts))
         values.append(hits[above] + part * (k - i) / (j + 1))
@@ -147,10 +147,10 @@ def one_list(metric: Metric | str, ranks: RankSet, m: int, *, ties: Ties = "expe
 
 
 def _chances(total: int, m: int, *parts: tuple[Ints | int, Ints | int]) -> Floats:
-    """Return the probability that m items drawn from ``total`` contain given numbers of each part.
+    """Return the probability that m drawn items contain given numbers of items of each part.
 
-    A part is (number of its items, number of them drawn). If the parts have only ``total`` - 1
-    items together, the remaining item is drawn too.
+    The items are drawn from ``total`` items. A part is (number of its items, number of them drawn).
+    If the parts have only ``total`` - 1 items together, the remaining item is drawn too.
     """
     logs = (_log_binomial(*part) for part in parts)
     return np.asarray(np.exp(sum(logs) - _log_binomial(total, m)))

@@ -46,9 +46,9 @@ def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) ->
     """Return the largest m to evaluate: ``m_max``, or by default the largest n - 1, up to 20,000.
 
     If negatives are drawn without replacement, m cannot exceed the largest number of negatives of
-    an instance. If all instances of a system have equally many negatives, m cannot exceed that
-    number either. If negatives are drawn by weight without replacement, or from strata, m cannot
-    exceed the smallest number of negatives of an instance.
+    an instance nor, for a system whose instances all have equally many negatives, the number of
+    negatives of this system. If negatives are drawn by weight without replacement, or from strata,
+    m cannot exceed the smallest number of negatives of an instance.
     """
     top = max(int(ranks.n.max()) - 1 for ranks in sets)
     if protocol.design.distinct:
@@ -71,7 +71,7 @@ class Orders:
     means: Floats  # expected sampled means, shape (M, systems, metrics)
 
     def at(self, m: int) -> Floats | None:
-        """Return the expected means at m, shape (systems, metrics), or None if not evaluated."""
+        """Return the expected means at m, (systems, metrics), or None if m was not evaluated."""
         i = int(np.searchsorted(self.m_values, m))
         return self.means[i] if i < len(self.m_values) and self.m_values[i] == m else None
 
@@ -140,9 +140,9 @@ def orders(
 
     By default, every m up to ``m_max`` is evaluated. Some corrections and sampling schemes need a
     separate computation for each m, such as a fit. For these, every m up to 400 and a logarithmic
-    grid of larger m are evaluated. If ``m_values`` is given, all corrections and these schemes are
-    evaluated at ``m_values`` instead. Where an order changes between two evaluated m, bisection
-    finds the m of the change.
+    grid of larger m are evaluated. If ``m_values`` is given, only ``m_values`` are evaluated for
+    these schemes and for any correction; otherwise ``m_values`` is ignored. Where an order changes
+    between two evaluated m, bisection finds the m of the change.
     """
     if m_values is not None and (protocol.correction.by_rank or protocol.anew):
         values = np.unique(np.asarray(m_values, dtype=np.int64))
@@ -201,7 +201,7 @@ def true_pairs(exact: Floats) -> list[tuple[int, int, int]]:
 def pair_table(
     sets: Sequence[RankSet], pairs: Sequence[tuple[int, int, int]], **columns: Sequence[Any]
 ) -> pd.DataFrame:
-    """Return a table of the names of each pair, ``better`` and ``worse``, and ``columns``."""
+    """Return a table with the names of each pair's systems (better, worse), and ``columns``."""
     names = np.array([ranks.system for ranks in sets], dtype=object)
     better, worse, _ = np.array(pairs).T
     table = pd.DataFrame({"better": names[better], "worse": names[worse]}, dtype=object)

@@ -43,7 +43,8 @@ from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Complex, Floats, Ints, blocks
 
-_NOTHING = 1e-14  # numbers of drawn items above a relevant item are left out if less probable
+# Numbers of drawn items above a relevant item are left out if they are less probable than this.
+_NOTHING = 1e-14
 # A function of the number of drawn items above a relevant item is treated as linear if its steps
 # from 0 to 1, 1 to 2, ... such items differ by at most this.
 STRAIGHT = 1e-14
@@ -289,18 +290,18 @@ def _moments(scheme: str, m: int, cells: Ints, first: Floats, second: Floats) ->
             int(np.max(np.nonzero(law[:, :most] > _NOTHING)[1], initial=0)) + 1
             for law, most in zip((p, q), top, strict=True)
         )
-        # Given that s = 0, 1, ... drawn items are above the relevant item under the first system,
-        # ``x`` is the distribution of how many of these s items are also above it under the second
-        # system, and ``z`` that of how many of the other m - s items are.
+        # Let s = 0, 1, ... drawn items be above the relevant item under the first system. ``x`` is
+        # the distribution of the number of these s items that are above it under the second system.
+        # ``z`` is the same distribution for the other m - s drawn items.
         s = np.tile(np.arange(wide), len(at))
         inner, rest, o, less = (np.repeat(x[at], wide) for x in (a, total - a, both, b - both))
         x = pmf(scheme, s, o, np.maximum(inner - o, _SMALL))
         z = pmf(scheme, m - s, less, np.maximum(rest - less, _SMALL))
         joint, both_above = np.empty((len(at), *sizes)), x[:, :high]
         for j, g in enumerate(second.T):
-            # Let t drawn items be above the relevant item under the second system. Of these items,
-            # let u be above the relevant item under the first system too, and v not: t = u + v. Row
-            # v and column u of ``sums`` hold g(t).
+            # Let t = u + v drawn items be above the relevant item under the second system: u items
+            # that are also above it under the first system, and v items that are not. The entry in
+            # row v and column u of ``sums`` is g(u + v).
             sums = hankel(g[:high], 0 * g[:high])[:, : both_above.shape[1]]
             given = np.einsum("sx,sx->s", both_above, z[:, :high] @ sums)
             joint[..., j] = (given.reshape(-1, wide) * p[:, :wide]) @ first[:wide]
@@ -331,10 +332,13 @@ def _orders(cells: Ints, m: int) -> tuple[Ints, Floats, Floats, Floats, Floats]:
     # A node stands for an order of the tied items. Let ``x`` and ``y`` be, for the two systems, the
     # share of the tied items that come above the relevant item.
     x, y = (z / np.maximum(k, 1) for z, k in zip((x, y), tied[where].T, strict=True))
-    # Of the items tied under a system, a given number is above the relevant item: p and q are the
-    # covariances of two such items. The variance of ``both`` follows.
+    # The indicator of a tied item is 1 if the item is above the relevant item, and otherwise 0. For
+    # the two systems, p and q are the covariances of the indicators of two tied items, given how
+    # many tied items are above. The variance of ``both`` follows.
     p, q = (z * (z - 1) / np.maximum(k - 1, 1) for z, k in zip((x, y), tied[where].T, strict=True))
-    one, other, two = some[:, 1, 0], some[:, 0, 1], some[:, 1, 1]  # tied under one system, or both
+    # Numbers of items that are tied under the first system and above under the second, above under
+    # the first and tied under the second, and tied under both.
+    one, other, two = some[:, 1, 0], some[:, 0, 1], some[:, 1, 1]
     both = some[:, 0, 0] + one * x + other * y + two * x * y
     variance = one * (x * (1 - x) + (one - 1) * p) + other * (y * (1 - y) + (other - 1) * q)
     variance += two * (x * y * (1 - x * y) + (two - 1) * ((x**2 + p) * (y**2 + q) - (x * y) ** 2))

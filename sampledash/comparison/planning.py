@@ -124,9 +124,10 @@ def instances_needed(
 
     Notes
     -----
-    The chance is computed by a normal distribution, with a continuity correction for means of hits.
-    A result below 30 instances is therefore only a rough guide. Whether the given instances are
-    enough is decided by :func:`~sampledash.probability_of_order`.
+    The chance is computed by a normal distribution, with a continuity correction if relevant items
+    only hit or miss. A result below 30 instances is therefore only a rough guide. With
+    ``redraw="negatives"``, if both systems have equally many instances,
+    :func:`~sampledash.probability_of_order` decides whether this number of instances is enough.
     """
     check_sets(sets)
     checks.choice("redraw", redraw, get_args(Redraw))
@@ -140,7 +141,8 @@ def instances_needed(
     else:
         means, scatter = (x[:, 0] for x in moments_of_means([metric], sets, m, protocol))
         scatter = scatter * sizes
-        # Chances with the given instances: they are exact where the normal distribution is not.
+        # Chances for the given numbers of instances. Unlike ``_instances``, their computation does
+        # not always use the normal distribution.
         chances = pair_chances([metric], sets, m, [pairs], protocol)[0]
     units = [Run(metric, ranks, m, protocol).hit_unit for ranks in sets]
     needed: list[int | None] = []
@@ -325,7 +327,7 @@ class _Search:
         checked = start
         # Check all m from ``start`` to ``end``. If the chance is too low at some of these m,
         # restart after the last of them. The time for a check is proportional to m, so ``end`` is
-        # chosen such that the sum of these m is about the budget.
+        # chosen such that the sum of these m is about ``budget``.
         while True:
             window = max(1.0, np.hypot(start, np.sqrt(2 * budget)) - start)
             end = int(min(start + window, self.top))

@@ -109,7 +109,7 @@ class Run:
 
     @cached_property
     def complete(self) -> NDArray[np.bool_]:
-        """Whether each item has fewer than m negatives, so that all its negatives are drawn."""
+        """For each item, whether all its negatives are drawn because they are fewer than m."""
         return self.protocol.design.distinct & (self.atoms.negatives < self.m)
 
     @cached_property
@@ -138,10 +138,11 @@ class Run:
 
     @cached_property
     def hit_unit(self) -> float:
-        """Half the distance of neighbouring values of a mean of hits; 0 if not evenly spaced.
+        """Half the distance of neighbouring values of the mean if relevant items hit or miss.
 
         It is the continuity correction if the distribution of the mean is replaced by the normal
-        distribution.
+        distribution. It is 0 for other metrics, if the values are not evenly spaced, and for
+        corrections that make their distance depend on m.
         """
         if not (self.whole and self._counts_hits):
             return 0.0

@@ -212,9 +212,9 @@ def _tied_means(
 ) -> Floats:
     """Return each relevant item's expected sampled metrics for t = 0..m: (items, m + 1, metrics).
 
-    An item with s drawn negatives above it has the value ``vector[s]``. Without ``beyond``, t
-    negatives are drawn from those that ``atoms`` counts. With ``beyond``, m negatives are drawn: t
-    negatives that are surely above the item, and m - t from those that ``atoms`` counts.
+    An item with s drawn negatives above it has the value ``vector[s]``. ``atoms`` counts only a
+    part of its negatives. Without ``beyond``, t negatives are drawn, all from this part. With
+    ``beyond``, m negatives are drawn: m - t from this part, and t others, all above the item.
     """
     law = np.zeros((len(atoms), m + 1))
     result = np.zeros((len(atoms), *vector.shape))

@@ -15,8 +15,8 @@ from (i, j + 1) to (i, j) in the second. So E[f(s) g(t)] grows in proportion to
 
 At the largest overlap, A contains B or B contains A. At the smallest overlap, the same holds for A
 and the complement of B. If B contains A, and t drawn items are in B, the number of them in A is
-Hypergeometric(b, a, t) without replacement; with replacement, the number is Binomial(t, p), where
-p is the share of A in the sampling weight of B.
+hypergeometric without replacement (t draws from b items, of which a are in A); with replacement,
+the number is Binomial(t, p), where p is the share of A in the sampling weight of B.
 """
 
 from collections.abc import Mapping, Sequence

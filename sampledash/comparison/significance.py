@@ -27,7 +27,7 @@ from sampledash.types import Floats, Ints, Progress, blocks
 
 # ``flip_test`` tries all possible swaps if the two systems differ on at most this many instances.
 _ENUMERATED = 20
-_BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
+_BLOCK = 1 << 21  # number of random signs or weights drawn at a time, which takes about 10 ms
 # Instances with the same weight, and the same metric for each system, can be drawn together, as one
 # random count. Such a count takes about as long as drawing this many single instances.
 _GROUPED = 12

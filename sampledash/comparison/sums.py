@@ -94,12 +94,12 @@ def on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
 
 
 def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:
-    """Find the largest unit of which all numbers in ``worths`` are multiples; return both.
+    """Return the largest unit of which all numbers in ``worths`` are multiples, and the multiples.
 
-    The result is the unit and a multiple for each entry of ``worths``. The numbers of an entry
-    should be equal, such as what the mean gains by the first, the second, ... hit of an instance.
-    Return None if they are not equal, if only some entries are above 0, or if the ratio of an entry
-    to the first entry is no fraction with a denominator up to 10,000.
+    There is one multiple for each entry of ``worths``. The numbers of an entry should be equal,
+    such as what the mean gains by the first, the second, ... hit of an instance. Return None if
+    they are not equal, if only some entries are above 0, or if the ratio of an entry to the first
+    entry is no fraction with a denominator up to 10,000.
     """
     ends = np.array([[worth.min(), worth.max()] for worth in worths])
     if np.any(np.ptp(ends, axis=1) > 1e-12 * ends.max()) or (ends.min() <= 0 < ends.max()):

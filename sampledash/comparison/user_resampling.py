@@ -285,8 +285,8 @@ def _by_lumps(
     """Return P(difference of means > 0) by :func:`~sampledash.comparison.chance.by_lumps`.
 
     The sampled metric of an instance may have a rare value that is much larger than its other
-    values. The called function counts the instances with this value, and treats the other values
-    by a Fourier series. Return None if there is no such value.
+    values. The mean with more of these rare values is larger; if both means have equally many, the
+    other values decide. Return None if there is no such value.
     """
     both = first, second
     terms = [(x / one.size, p) for one in both for x, p in one.run.instance_terms(one.order)]
@@ -295,7 +295,8 @@ def _by_lumps(
 
     # A term is the sampled metric of an instance. ``usual`` and ``large`` are the parts of the
     # terms' characteristic functions that come from the small values and from the rare, large
-    # value. Powers of ``turn`` count the large values.
+    # value. To count the large values, each of them in the first mean multiplies the result by the
+    # phase factor ``turn``, and each of them in the second mean divides the result by ``turn``.
     def transform(usual: Complex, large: Complex, turn: Complex) -> Complex:
         (x, y), (up, down) = ((waves[:split], waves[split:].conj()) for waves in (usual, large))
         if paired:

@@ -1,8 +1,7 @@
 """The verdict: whether a sampled evaluation shows the order of two systems by the exact metric.
 
-:class:`Pairs` holds the verdict on every metric and pair at one m, and the expected order at each
-evaluated m, on which the verdict is based. Dashboard pages, texts, tables and scripts are made from
-:class:`Pairs`.
+:class:`Pairs` holds the verdict on every metric and pair at one m, and the expected sampled means
+at each evaluated m. Dashboard pages, texts, tables and scripts are made from :class:`Pairs`.
 """
 
 from __future__ import annotations
@@ -70,7 +69,8 @@ def verdict_at_m(
     """Return the columns of :func:`verdict` at one m, given the orders at all evaluated m.
 
     ``exact`` holds the exact means, if they have been computed before. The column ``right_from``
-    holds the m from which on a pair is right, or None if it is not right at the largest m.
+    holds the m from which on the expected order of a pair is right. It holds None if this order is
+    not right at the largest m, or if the exact metric ties the pair.
     """
     sampled = over_m.at(m)
     if sampled is None:
@@ -273,8 +273,9 @@ class Pairs:
     def worst_pair(self, x: int) -> int:
         """Return the number of the worst pair by metric number x.
 
-        Pairs are compared by their state, then by the m from which on they are right (larger is
-        worse), and then by the chance that a run shows their true order (smaller is worse).
+        Pairs are compared by their state, then by the m from which on their expected order is right
+        (larger is worse), and then by the chance that a run shows their true order (smaller is
+        worse).
         """
         chance = np.nan_to_num(self.chances[x], nan=1.0)
         return int(np.lexsort((chance, -self.rights[x], self.states[x]))[0])
@@ -283,8 +284,8 @@ class Pairs:
         """Return the ``most`` worst pairs over all metrics, worst first.
 
         Pairs are compared by their worst state, then by the number of metrics with this state, then
-        by the m from which on they are right (larger is worse), and then by the chance that a run
-        shows their true order (smaller is worse).
+        by the m from which on their expected order is right (larger is worse), and then by the
+        chance that a run shows their true order (smaller is worse).
         """
         state = self.states.min(axis=0)
         many = (self.states == state).sum(axis=0)

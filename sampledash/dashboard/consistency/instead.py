@@ -1,4 +1,4 @@
-"""The tab "What to do instead": errors of ways to evaluate that cost the same number of scores."""
+"""The tab "What to do instead": errors of evaluation designs that compute equally many scores."""
 
 import streamlit as st
 
@@ -52,7 +52,7 @@ def _budget(m: int, most: int) -> int:
 
 
 def follows(focus: Focus, dark: bool) -> live.Follows:
-    """Return the sentence, the picture and the table at each step of the slider of the budget.
+    """Return the sentence, the picture and the table at each step of the budget slider.
 
     The budget is the number of scores per instance.
     """

@@ -36,7 +36,7 @@ _CHOICES = {"correction": USABLE, "also_k": [*map(str, CUTOFFS)], "weighting": j
 _CHOICES |= {"ties": TIES, "curve": pictures.VIEWS, "scheme": choices.SCHEMES}
 OFFERED = {**ranks.OFFERED, **tabs.OFFERED, **state.offer(_CHOICES, DEFAULTS)}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
-# Each pin (settings that the reader keeps for comparison): its name, and the picture of its result.
+# Name of each pin (settings that the reader keeps for comparison), and picture of the result.
 Before = Sequence[tuple[str, theme.Picture]]
 MOST_LISTED = 1_000  # a menu lists the 1,000 pairs of systems that sampling orders worst
 MOST_RANKS = 12  # largest number of ranks of a system in the table of a counterexample (_why)
@@ -163,8 +163,8 @@ def _below(focus: Focus) -> None:
 def _settings(source: Source | None) -> None:
     """Draw the settings: correction and further cutoffs.
 
-    If an instance has several relevant items, also draw the choice of their weights. If ranks have
-    ties, also draw the choice how to rank tied items.
+    If an instance has several relevant items, also draw the choice of the instances' weights in the
+    mean. If ranks have ties, also draw the choice of how to rank tied items.
     """
     correction, also = state.value("correction", DEFAULTS), st.session_state.get("also_k") or []
     labels = [correction, *(["k = " + ", ".join(map(str, also)) + " too"] if also else [])]

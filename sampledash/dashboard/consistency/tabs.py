@@ -2,7 +2,7 @@
 
 The tabs show: the chance that a run orders two systems as the exact metric does; simulated runs;
 tables of mean metrics, of the numbers of negatives at which two systems change order, and of ranks;
-and the errors of several ways to evaluate that cost the same number of scores.
+and the errors of evaluation designs that compute equally many scores.
 """
 
 from functools import partial
@@ -30,7 +30,7 @@ NUMBERS = ("Means", "Flips", "Distribution")
 RANKS = ("whole range", "the top")
 PROBABILITIES = {f"{p} %": p / 100 for p in (80, 90, 95, 99)}
 REPEATS = {count(runs): runs for runs in (100, 200, 500, 1_000)}
-# ``OFFERED`` maps the key of a setting, in the session and in links, to its options and default.
+# Options of each setting, by its key in the session and in links. ``OFFERED`` adds the defaults.
 _VIEWS = {"answers": NAMES, "numbers_view": NUMBERS, "distribution_view": RANKS, "sure_view": SURE}
 _CHOICES = {**_VIEWS, "wanted": PROBABILITIES, "repeats": REPEATS}
 OFFERED = state.offer(_CHOICES, {"wanted": "95 %", "repeats": "200"})
@@ -55,7 +55,7 @@ def _one_run(focus: Focus) -> None:
     """Draw the chance that one run orders two systems as the exact metric does.
 
     A run draws new negatives. See Table 4 of Krichene & Rendle. The chance holds if each system has
-    its own negatives. If the reader asks, also draw bounds of the chance for systems that share
+    its own negatives. If the reader asks, also draw bounds on the chance for systems that share
     their negatives.
     """
     r, x = focus.result, focus.x
@@ -87,7 +87,7 @@ def _one_run(focus: Focus) -> None:
 
 
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[tables.Bounds, str]:
-    """Return bounds of the chance that a run orders two systems as the exact metric does.
+    """Return bounds on the chance that a run orders two systems as the exact metric does.
 
     The bounds hold if the two systems share their negatives. They are computed for all ``pairs`` of
     systems, but only if the reader asks for them. Also return why the computation failed, or "" if
@@ -222,8 +222,8 @@ def _means(focus: Focus) -> None:
 def _flips(focus: Focus) -> None:
     """Draw a table of each number of negatives m at which two systems change their order.
 
-    Systems are ordered by the expected sampled metric. The table also says from which m on the
-    order by the exact metric is the same.
+    Systems are ordered by the expected sampled metric. The table also gives the smallest m from
+    which on this order is the order by the exact metric.
     """
     r = focus.result
     table = r.flips(r.few_pairs(focus.pair))
