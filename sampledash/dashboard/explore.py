@@ -26,7 +26,7 @@ FAMILY = (10, 100, 1_000)
 # Each pin (settings that the reader keeps for comparison): its name, and the picture of its result.
 Before = Sequence[tuple[str, theme.Picture]]
 MOST_DRAWS = 100_000
-_POPULARITY = "popularity"  # label of a sampling scheme; in old links, of another scheme
+_POPULARITY = "popularity"  # label of a scheme; old links mean choices.ODDS by this label
 DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
 # Further settings that links to the Explore page can hold, besides ``DEFAULTS`` -> their defaults.
 MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 30, "draws_seed": 1}
@@ -102,12 +102,13 @@ def _below(result: Result) -> None:
 
 
 def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[live.Follows]:
-    """Return pictures, sentence and numbers for the steps of each slider that pictures can follow.
+    """Return pictures, sentence and numbers for the steps of the sliders.
 
-    With a scheme that draws by class, each step takes long, except for the slider of the true rank.
-    So only this slider is followed. ``before`` holds pictures for settings that the reader pinned
-    for comparison; ``pinned`` identifies these settings in a cache key. While the reader drags the
-    slider of n (candidates), the axis of the ranks still ends at the old n.
+    With a scheme that draws by stratum or by class of equal weight, return them for the slider of
+    the true rank only, because a step of another slider takes long. ``before`` holds pictures for
+    settings that the reader pinned for comparison; ``pinned`` identifies these settings in a cache
+    key. While the reader drags the slider of n (candidates), the axis of the ranks still ends at
+    the old n.
     """
     now, rank, distinct = state.current(), q.rank, q.sampling.design.distinct
     most = min(LIVE, now.n - 1) if distinct else LIVE

@@ -108,8 +108,8 @@ def _kept(key: str, make: Callable[[], T]) -> T | None:
 def _split() -> tuple[Split, float | None] | None:
     """Draw the choice of data and of their split into training and test items.
 
-    Return the split and the lowest rating of relevant items, or None if there are no data yet or no
-    split.
+    Return the split and the lowest rating of relevant items. This rating is None if all test items
+    are relevant. Return a single None if there are no data yet or no split.
     """
     data = _kept("_lab_data", _interactions)
     if data is None:
@@ -466,8 +466,8 @@ def _designs(source: Source | None, answer: tuple[Result, int] | None, _: lab.Se
 def _sweeps(setup: lab.Setup) -> None:
     """Draw metrics of Steck's recommender AllRank-Regression against one hyperparameter.
 
-    The metrics are ATOP (area under the curve of the recall in the top share of the list, against
-    this share), Recall and RMSE.
+    The metrics are ATOP, Recall and RMSE. ATOP is the area under the curve of the recall against
+    the cutoff, where the cutoff is a share of the candidates.
     """
     unrated = setup.parts.test.rating is None
     options: dict[str, Any] = {"icon": ":material/model_training:", "key": "sweep_begin"}

@@ -36,7 +36,7 @@ def check_link() -> None:
     offered: dict[str, tuple[Sequence[str], Any]] = {LESSON: (NUMBERS, NUMBERS[0])}
     for number, module in enumerate(lessons.course(), 1):
         offered[f"{LOOK}{number}"] = lessons.looks(number), lessons.looks(number)[0]
-        if (key := f"guess{number}") in st.query_params:  # words() of all lessons takes too long
+        if (key := f"guess{number}") in st.query_params:  # each call of words() takes long
             offered[key] = [choice.text for choice in lessons.words(number).choices], []
         if offer := getattr(module, "OFFER", None):
             offered[EXAMPLE] = [*map(negatives, offer[1])], []
@@ -100,7 +100,7 @@ def _step(by: int) -> None:
 def _guess(number: int, lesson: Lesson) -> Choice | None:
     """Draw the possible answers to the lesson's question; return the one that the reader chose.
 
-    Also write whether it is right.
+    Also write the reply to this answer.
     """
     choices = {choice.text: choice for choice in lesson.choices}
     chosen = st.pills("Your answer", list(choices), key=f"guess{number}", wrap=True, **_CHOICE)
@@ -143,11 +143,10 @@ def _explain(column: DeltaGenerator, number: int, view: str, lesson: Lesson) -> 
 
 
 def _offer(view: str, ask: str, m_values: Sequence[int], answer: Answer) -> None:
-    """Draw a request of the reader with a choice of m and, once m is chosen, the answer.
+    """Draw a text with a button for each m and, once the reader has chosen m, the answer.
 
-    m is the number of negatives. ``ask`` is the text of the request, such as "Find me a
-    counterexample for {look} with". A row of buttons, one for each m, completes this text. ``view``
-    is the metric that replaces {look}.
+    m is the number of negatives. ``ask`` is the text, such as "Find me a counterexample for {look}
+    with", which the label of a button completes. ``view`` is the metric that replaces {look}.
     """
     options = {**_CHOICE, "label_visibility": "visible", "format_func": negatives, "wrap": True}
     chosen = st.pills(ask.format(look=view), m_values, key=EXAMPLE, **options)

@@ -127,8 +127,8 @@ def listen() -> None:
 def controls(draw: Callable[[], T]) -> Callable[[], T]:
     """Return a function that draws controls, so that the page can draw its picture before them.
 
-    The picture needs the values of the controls. They are known if the last run of the page drew
-    the same controls. Otherwise the controls are drawn at once, and the function does nothing.
+    The picture needs the values of the controls. These are known if the last run of the page drew
+    the same controls. Otherwise draw the controls now; the returned function then does nothing.
     """
     drawn = cache(draw)
     if not state.in_fragment() or st.session_state.get(_DRAWN) != state.value("scheme"):
@@ -151,9 +151,9 @@ def follow(shown: object = None, every: Sequence[Follows] = (), answers: Hashabl
     """Let pictures follow dragged sliders, and let the details below use the result ``shown``.
 
     Call this function in the fragment of the sliders, the part of the page that reruns when a
-    slider changes. A change and a request for frames may arrive in one message, and Streamlit then
-    reruns only one fragment: this one, for both. ``answers`` identifies the result. While
-    ``answers`` is the same, the details below are not dimmed.
+    slider changes. A change and a request for frames may arrive in one message. Streamlit then
+    reruns only one fragment, so this fragment must handle both. ``answers`` identifies the result.
+    While ``answers`` is the same, the details below are not dimmed.
     """
     number, before = st.session_state.get(_SHOWN, (0, None, None))[0::2]
     number += answers is None or answers != before
@@ -168,8 +168,8 @@ def follow(shown: object = None, every: Sequence[Follows] = (), answers: Hashabl
 
 
 def _tell(name: str, data: Mapping[str, Any]) -> None:
-    # The data hold the time of the run. Otherwise, a run with the result of the run before would go
-    # unnoticed, and the page would go on showing the frame of a slider.
+    # Add the time of the run, so that the data differ in each run. Otherwise live.js would not
+    # notice a run with an unchanged result, and would keep the frame of the dragged slider.
     data = {**data, name: {**data[name], "run": time.monotonic()}}
     _TELLING(key=f"tell_{name}", data=data, on_asked_change=lambda: None, height=1)
 

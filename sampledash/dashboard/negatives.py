@@ -30,7 +30,8 @@ HELP = texts(Path(__file__).with_suffix(".txt"))
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the Correct page for lists of negatives: an audit of how they were drawn.
 
-    ``row`` is a container at the page's top, and ``defaults`` holds the page's defaults.
+    ``row`` is the container of the choice of what to correct. ``defaults`` holds the default of
+    this choice.
     """
     headline, picture = st.container(key="given_headline"), st.container(key="given_answer")
     page_defaults = {**defaults, "lists_source": SOURCES[0]}
@@ -62,7 +63,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 
 def _effect(result: Audit) -> None:
-    """Draw an uploader of true ranks, and a metric of these ranks with the audited negatives."""
+    """Draw an uploader of true ranks; write how the audited negatives change a metric."""
     label = "True ranks, if you have them: what do these negatives do to a metric?"
     last = uploaded_file(label, key="effect_file", help=HELP["effect_file"])
     if last is None:

@@ -295,7 +295,7 @@ def why(draw: Callable[[], None]) -> None:
 def tabs(names: Sequence[str], draws: Sequence[Callable[[T], None]], key: str, shown: T) -> None:
     """Draw tabs. Call the function of the open tab, one of ``draws``, with the result ``shown``.
 
-    If the function raises a ValueError, the tab shows its message.
+    If the function raises a ValueError, the tab shows the error's message.
     """
     places = st.tabs(names, key=key, bind="query-params")
     for place, draw in zip(places, draws, strict=True):

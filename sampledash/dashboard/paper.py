@@ -234,7 +234,7 @@ def _table(number: int) -> None:
         metric = page.segments("Metric", METRICS_34, "cell_metric")
         chosen, down, across = rows[rows["metric"] == metric], "column", "row"
     texts = [words.cell(x, SETTINGS[number].decimals) for x in chosen.itertuples()]
-    chosen = chosen.assign(texts=texts, row=chosen["row"].map(", ".join))  # pair "XY" -> "X, Y"
+    chosen = chosen.assign(texts=texts, row=chosen["row"].map(", ".join))  # systems "XY" -> "X, Y"
     shown = chosen.pivot(index=down, columns=across, values="texts")
     shown = shown.loc[chosen[down].unique(), chosen[across].unique()].rename_axis(columns=None)
     page.cells(shown.reset_index(names="System" if down == "row" else "Column"))

@@ -16,7 +16,8 @@ from sampledash.report.escape import escaped
 from sampledash.report.numbers import spell
 
 Q = TypeVar("Q")
-_BETWEEN, _DEFAULT = "|", "-"  # in the address: separator of pins, and a pin of default settings
+# In the address: the separator of pins, and the text of a pin in which all settings are defaults.
+_BETWEEN, _DEFAULT = "|", "-"
 _MOST = len(theme.PINNED)
 
 
@@ -37,14 +38,14 @@ def pins(
     page_defaults: Mapping[str, Any],
     about: Callable[[Q], list[str]],
 ) -> tuple[list[Pin], Callable[[], None]]:
-    """Return the pins, and a function that draws their buttons: one adds, the others remove a pin.
+    """Return the pins, and a function that draws a button to add a pin and buttons to remove one.
 
-    A pin is settings that the reader keeps for comparison. ``check`` returns the settings in one
+    A pin holds settings that the reader keeps for comparison. ``check`` returns the settings in one
     value, the *question*, and ``compute`` computes the result of a question. ``about`` returns
     texts that describe a question, in addition to the settings that all pages share. ``now`` is the
     current question. If the settings have never been valid, ``now`` is None, and no pins are
-    returned. A pin is left out if its settings are the current ones, or if ``check``, ``compute``
-    or ``about`` fails for its settings.
+    returned. A pin whose settings are the current ones, or for which ``check``, ``compute`` or
+    ``about`` fails, is not returned, but has a button.
     """
     if now is None:
         return [], lambda: None
@@ -103,9 +104,6 @@ def pins(
 
 
 def note(pins: Sequence[Pin]) -> None:
-    """Write a caption that names the pinned settings with which the page compares its numbers.
-
-    They are the settings that the reader pinned last.
-    """
+    """Write a caption that names the last pin, whose values are shown below the page's numbers."""
     if pins:
         st.caption(escaped(f"Below the numbers: {pins[-1].name}, the latest pin."))

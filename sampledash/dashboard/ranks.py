@@ -198,7 +198,7 @@ def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
 
 
 def ask_n(ident: str) -> int | None:
-    """Draw a field for n, the number of candidates, which the data lack; return n, or None."""
+    """Draw a field for n, the number of candidates; return n, or None if the field is empty."""
     label, key = "n, candidates of every instance", f"n_of_{ident}"
     options: dict[str, Any] = {"placeholder": "for example 10000", "persist_state": "session"}
     n: int | None = st.number_input(label, 2, None, None, 1, key=key, help=TEXTS["n"], **options)
@@ -206,7 +206,10 @@ def ask_n(ident: str) -> int | None:
 
 
 def once(store: str, key: object, make: Callable[[], Any], doing: str = "Reading the ranks") -> Any:
-    """Return the result of ``make``, cached for the last ``key`` only, as uploads can be large."""
+    """Return the result of ``make``, cached in the session under the name ``store``.
+
+    Only the result for the last ``key`` is cached, because uploads can be large.
+    """
     made: dict[object, Any] = st.session_state.setdefault(store, {})
     if key not in made:
         with st.spinner(doing, show_time=True):
@@ -256,7 +259,7 @@ def file_lines(facts: Facts) -> list[str]:
 
 
 def _way(ident: str, options: dict[str, Any], key: str) -> None:
-    """Draw the choice of a value for the option ``key`` of ``read_rank_sets``; store it."""
+    """Draw the choice of a value for an option of ``read_rank_sets``: ``options[key]``."""
     (label, titles), widget = WAYS[key], f"{key}_{ident}"
     st.session_state[widget] = titles.get(options.get(key), next(iter(titles.values())))
 

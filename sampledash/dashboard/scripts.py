@@ -1,8 +1,8 @@
 """The JavaScript files of the pages, and the Streamlit components that load and call them.
 
-Streamlit sends the script of a component again with every change of the component. Therefore a
-component has a short script. It loads a file of the folder ``scripts``, which the browser does only
-once, and calls the default function of the file.
+Streamlit sends the script of a component again with every change of the component. Therefore the
+script of a component is short. It can load a longer file of the folder ``scripts``, which the
+browser downloads only once, and call the default function of this file.
 """
 
 from hashlib import sha256
@@ -17,7 +17,7 @@ _SERVED = declare_component("scripts", path=FOLDER)
 
 
 def load(name: str) -> str:
-    """Return a JavaScript expression that loads the file ``name`` in ``FOLDER``: a promise."""
+    """Return a JavaScript expression: a promise of the module in the file ``FOLDER / name``."""
     # If the file has changed, its digest changes the address, so that the browser does not use an
     # old file from its cache.
     digest = sha256((FOLDER / name).read_bytes()).hexdigest()[:12]

@@ -123,7 +123,7 @@ def _draw(
     with st.container(key=f"fields_{name}", horizontal=True, gap=None):
         for key in keys:
             if key in locked:
-                st.html("<i></i>")  # an empty element in place of the field
+                st.html("<i></i>")  # no field, because the reader cannot set this number
             else:
                 _field(key, defaults[key])
     # Streamlit calls the script of a component only if the component's data have changed. After
@@ -158,9 +158,9 @@ def uses_cutoff(key: str = "metrics") -> bool:
 
 
 def _bounds(key: str, keys: tuple[str, ...]) -> tuple[Bound | None, Bound | None]:
-    """Return the lower and upper bound of the setting ``key`` that other settings imply, or None.
+    """Return the lower and upper bound that other settings imply for the setting ``key``.
 
-    For example, m <= n - 1 without replacement.
+    For example, m <= n - 1 without replacement. A bound is None if other settings imply none.
     """
     n, distinct = max(state.candidates(), 2), _distinct()
     if key == "m":

@@ -27,7 +27,7 @@ HAVE = pd.read_csv(Path(__file__).with_suffix(".csv"), keep_default_na=False).to
 def made(dark: bool) -> tuple[str, str, go.Figure, str]:
     """Return headline, caption, slope chart, and text for screen readers; cached for all sessions.
 
-    The chart leads from exact to sampled metrics of the bundled recommenders.
+    In the chart, each bundled recommender has a line from its exact to its sampled metric.
     """
     sets, systems, means, _, settled = data = movielens()
     exact, ms = np.array(means), data.visited(*LADDER, M, settled[-1] - 1)

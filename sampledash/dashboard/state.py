@@ -248,7 +248,8 @@ def keep_settings(page: str) -> None:
         with context.session_state.query_params() as params:
             params.set_initial_query_params_from_current()
     elif before != page:
-        # A widget writes its value into the address if the session has the value of an earlier run.
+        # Store the missing settings as values of an earlier run, because a widget writes such a
+        # value into the address.
         lacking = DEFAULTS.keys() & {*st.session_state} - {*st.query_params}
         context.session_state._state._old_state |= {x: st.session_state[x] for x in lacking}
 
@@ -330,7 +331,7 @@ def link_complaints(
 
 
 def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the keys of the address ``params`` whose value should be a number, but is none."""
+    """Return the keys of ``params`` whose value should be a number, but is not a valid number."""
 
     def reads(raw: str, kind: type) -> bool:
         number = float(raw) if checks.is_numeral(raw) else float("inf")

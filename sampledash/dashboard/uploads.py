@@ -66,9 +66,10 @@ def uploaded_file(label: str, *, key: str, help: str) -> Upload | None:
 def upload(
     label: str, templates: Callable[[], None], *, key: str, help: str, asking: str
 ) -> Upload:
-    """Draw an uploader, and call ``templates`` to draw more below; return the uploaded files.
+    """Draw an uploader of files; return the uploaded files.
 
-    Raise a Problem if no file is uploaded.
+    ``templates`` is called to draw downloads of templates below the uploader. Raise a Problem if no
+    file is uploaded.
     """
     files = st.file_uploader(label, accept_multiple_files=True, key=key, help=help)
     templates()

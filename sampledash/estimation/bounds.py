@@ -151,15 +151,12 @@ def side(span: Range) -> int | None:
 
 
 def decided(spans: Iterable[Range | None]) -> int:
-    """Return how many ranges of a difference tell its sign; None in place of a range does not."""
+    """Return how many ranges tell the sign of a difference; a range of None does not count."""
     return sum(span is not None and side(span) is not None for span in spans)
 
 
 def ahead(spans: Sequence[Range | None]) -> int | None:
-    """Return the index of the range that is above all others; None if there is no such range.
-
-    Return None, too, if any range is None.
-    """
+    """Return the index of the range above all others; None if there is none or a range is None."""
     known = [span for span in spans if span is not None]
     if len(known) < 2 or len(known) < len(spans):
         return None
@@ -452,7 +449,8 @@ def _printed_range(
     def programme(shape: Shape | None, free: int | None = None) -> Programme:
         """Return the linear programme over rank distributions that agree with the printed values.
 
-        The printed value with the index ``free`` is not used.
+        The printed value with the index ``free`` is ignored, to find the range that the other
+        values allow for this value.
         """
         columns = _of_table(sampling, tuple(metrics), metric, shape)
         room = half if free is None else np.where(np.arange(len(half)) == free, np.inf, half)
@@ -495,8 +493,9 @@ def _mean_range(
 ) -> Range | None:
     """Return the exact metric's range, or None if no rank distribution agrees with the values.
 
-    A mean may differ from its printed value by at most ``half``. The range is cached, because the
-    bounds and the estimate of a table both need it.
+    They agree if the expected value of the metric ``printed[i]`` differs from ``values[i]`` by at
+    most ``half[i]``, for all i. The range is cached, because the bounds and the estimate of a table
+    both need it.
     """
     columns = _of_table(sampling, printed, metric, shape)
     middle, room = np.array(values), np.array(half)

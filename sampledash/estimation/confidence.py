@@ -144,8 +144,8 @@ class Cells:
     def floor(self) -> Floats:
         """Smallest variance to use for the share of instances in each cell: (cells,).
 
-        It is 0 for a cell (group of sampled ranks) that holds 5 or more instances, where the
-        number of instances is divided by the design effect.
+        The variance is 0 if the number of instances in the cell (group of sampled ranks), divided
+        by the design effect, is at least 5.
         """
         # The normal approximation is poor if a cell has under 5 instances. Choose a variance such
         # that the share plus 1.96 standard errors is the upper limit of a Poisson count / ``size``.
@@ -154,11 +154,11 @@ class Cells:
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
 
     def joined(self, table: Floats) -> Floats:
-        """Return the probability of each cell: the sum over its group of sampled ranks.
+        """Return sums of ``table`` over the sampled ranks of each cell: (rows, cells).
 
         A row of ``table`` belongs to one true rank, or to a uniform distribution of the true rank.
-        It begins with the probabilities of all outcomes (m and sampled rank). The result has the
-        shape (rows, cells).
+        Only its first ``outcomes`` values are used, such as the probability of each outcome (m and
+        sampled rank).
         """
         return np.asarray(np.add.reduceat(table[:, : self.outcomes], self.starts, axis=1))
 

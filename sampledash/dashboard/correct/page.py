@@ -46,8 +46,8 @@ Given = Callable[[int], Floats]  # number of candidates n -> the reader's weight
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the Correct page for a metric.
 
-    ``row`` is a container at the top of the page, in which the reader chose to correct a metric.
-    ``defaults`` holds the default of this choice.
+    ``row`` is the container of the choice of what to correct. ``defaults`` holds the default of
+    this choice.
     """
     with row:
         page.segments("By", result.TAKEN, "take", default=DEFAULTS["take"], help=HELP["take"])
@@ -131,9 +131,10 @@ def _settings() -> str:
 
 
 def _question(given: Given | None) -> Question:
-    """Return the settings as a Question; ask the reader first if fitting corrections takes long.
+    """Return the settings as a Question.
 
-    ``given`` returns the reader's weights of the true ranks; None if there are none.
+    Raise a Problem if the reader's weights are missing, or to ask for consent to a long fit of the
+    corrections. ``given`` returns the reader's weights of the true ranks; None if there are none.
     """
     chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
     if chosen["prior"] == OWN and given is None:
@@ -146,7 +147,7 @@ def _question(given: Given | None) -> Question:
 
 
 def _fitted(q: Question, report: Progress) -> Question:
-    """Fit and cache the corrections that the page shows; return the settings ``q``."""
+    """Fit and cache the corrections that the page shows; return ``q``, which uses the cache."""
     recipes = dict.fromkeys((Correction(), *q.drawn))
     for done, recipe in enumerate(recipes):
         report(done / len(recipes))

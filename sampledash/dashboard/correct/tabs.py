@@ -79,8 +79,8 @@ def spectrum(q: result.Question) -> None:
     """Draw which components of a metric can be recovered from samples, and explain why.
 
     The metric, as a function of the rank, is a sum of polynomials, its components (see
-    :mod:`sampledash.spectral`). The text also says to which cutoff on all items the cutoff on a
-    sample corresponds.
+    :mod:`sampledash.spectral`). Also write which cutoff on all items corresponds to the cutoff k on
+    a sample.
     """
     s, weight, k = q.sampling, q.gamma or 1e-6, q.metric.k
     resolved = resolution(s, weight)

@@ -26,7 +26,8 @@ OFFERED: state.Offered = {"table_tab": (TABS, TABS[0])}
 class Shown(NamedTuple):
     """The result for the table that the reader chose, and a question for each pasted table.
 
-    A question is a table with the settings. If the result is outdated, only its question is held.
+    A question holds a table and the page's settings. If ``answer`` is outdated, ``questions`` holds
+    only the question of ``answer``.
     """
 
     answer: Result[printed.TableQuestion]
@@ -36,7 +37,8 @@ class Shown(NamedTuple):
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the Correct page for a printed table.
 
-    ``row`` is a container at the top of the page, and ``defaults`` holds the page's defaults.
+    ``row`` is the container of the choice of what to correct. ``defaults`` holds the default of
+    this choice.
     """
     headline, place, found = shared.places()
     (left, right), options = st.columns([4, 1]), st.container()
@@ -144,10 +146,11 @@ def _deciding(shown: Shown) -> None:
 
 
 def _decided(table: pd.DataFrame, name: str, header: str) -> None:
-    """Draw for how many pairs of systems a printed table proves which system is better.
+    """Draw the number of pairs of systems that each printed table decides.
 
-    ``table`` has a row for each printed table, with its label in the column ``name``, which is
-    shown under ``header``.
+    A table decides a pair if it proves which system has the better exact metric. ``table`` has a
+    row for each printed table, with its label in the column ``name``, which is shown under
+    ``header``.
     """
     columns = {header: table[name].map(escaped)}
     kinds = {"decided": "Pairs decided", "decided_if_falling": "If ranks fall off"}

@@ -43,13 +43,13 @@ MOST_SYSTEMS = 8  # largest number of systems on the page, because every two are
 MOST_IN_LINK = 1_000
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
-#: The reader's answer why instances differ in m, the number of negatives -> whether m depended on
-#: the drawn negatives. None means that this is unknown (see ``SampledRankSet.adaptive``).
+#: What the reader says about m, the number of negatives, if instances differ in m -> whether m
+#: depended on the drawn negatives; None if unknown (see ``SampledRankSet.adaptive``).
 _SAID = {"As the data say": None, "m was set beforehand": False, "The draw decided m": True}
 #: Rule for items tied with the relevant item: its name on the page -> its name in
 #: :meth:`SampledRankSet.with_ties`.
 _TIES = {rule.replace("-", " ").capitalize(): rule for rule in get_args(TieRule)}
-# ``OFFERED`` maps the key of a setting in a link to the options and the default of the setting.
+# Key of a setting in a link -> its options. ``OFFERED`` also holds the default of each setting.
 _NAMES: dict[str, Any] = {"m_set": _SAID, "tied_scores": _TIES, "estimator": result.METHODS}
 _NAMES |= {"sampled_source": SOURCES, "estimate_tab": TABS, "estimates_view": VIEWS}
 OFFERED = state.offer(_NAMES, {"estimator": result.TOGETHER})
@@ -58,7 +58,7 @@ CHOICES: dict[str, Any] = {key: default for key, (_, default) in OFFERED.items()
 CHOICES |= {_IN_LINK: "", "draw_seed": 1, **shared.DEFAULTS}
 Sets = tuple[SampledRankSet, ...]
 _SHIFT = "_sampled_from_0"
-# Until the data give n, the number of candidates: the n that the page uses, and the text it shows.
+# The n (number of candidates) that the page uses while n is unknown, and the text shown for n.
 _UNKNOWN = (state.DEFAULTS["n"], NOT_KNOWN)
 
 
@@ -72,7 +72,7 @@ class Given(NamedTuple):
     # The number of candidates n, of the data or typed by the reader, and a text that shows n. None
     # if a slider sets n.
     n: tuple[int, str] | None
-    m: str  # text that shows m (number of negatives); if the data lack m, "": a slider sets m
+    m: str  # text that shows m (number of negatives), or "" if the data lack m and a slider sets m
     read: Callable[[], Sets]
     true: tuple[RankSet, ...] = ()  # the true ranks, if they are known
 
@@ -80,7 +80,8 @@ class Given(NamedTuple):
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the Correct page for sampled ranks.
 
-    ``row`` is a container at the top of the page, and ``defaults`` holds the page's defaults.
+    ``row`` is the container of the choice of what to correct. ``defaults`` holds the default of
+    this choice.
     """
     page_defaults, (headline, place, found) = {**defaults, **CHOICES}, shared.places()
     chosen, systems, options = st.container(), st.container(), st.container(horizontal=True)
@@ -159,8 +160,8 @@ def _choose(row: DeltaGenerator) -> Given:
     with st.spinner(escaped(f"Reading {called}"), show_time=True):
         opened = memory.cached(("opened", ident), parse, shared=False, large=True)
     n, m = _of_data(opened)
-    # Whether the data hold ranks among all candidates of a test, which are a sample of a larger
-    # corpus. If so, all candidates but the relevant item are the sampled negatives.
+    # Whether items were ranked among all candidates of a test, and these candidates are a sample of
+    # a larger corpus. If so, all candidates but the relevant item are the sampled negatives.
     tested = shared.is_corpus() and not any(part.source.sampled for part in opened.tables)
     asked = n is None and (tested or bool(opened.tables and not shared.is_corpus()))
     typed_n = ask_n(ident) if asked else None
@@ -229,8 +230,8 @@ def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
 def _read(ident: str, opened: Opened, n: int | None, tested: bool) -> Sets:
     """Return the sampled ranks in the data.
 
-    ``n`` is the number of candidates, for data that lack it. ``tested`` says that the data are
-    ranks among all candidates of a test, which are a sample of a larger corpus.
+    ``n`` is the number of candidates, for data that lack it. ``tested`` says that
+    items were ranked among all candidates of a test, which are a sample of a larger corpus.
     """
     settings, (_, lacks_m) = state.current(), lacks(opened)
     if lacks_m and not tested:
@@ -319,7 +320,7 @@ def _numbers(answer: result.Result[result.Question]) -> list[tuple[str, str, str
 
 
 def _estimates(answer: result.Result[result.Question]) -> None:
-    """Draw a table of the estimates by all estimators, or a table of all pairs of systems."""
+    """Draw the table that the reader chose: estimates by all estimators, or pairs of systems."""
     if page.segments("Estimates", VIEWS, "estimates_view", hidden=True) == VIEWS[1]:
         _pairs(answer)
         return
@@ -397,7 +398,7 @@ def _true_ranks(answer: result.Result[result.Question]) -> None:
 def _which_gamma(answer: result.Result[result.Question]) -> None:
     """Draw bias, standard deviation and error of a corrected metric against γ.
 
-    γ is the weight of the variance in the bias-variance correction. The picture helps to choose it.
+    γ is the weight of the variance in the bias-variance correction. The picture helps to choose γ.
     """
     q = answer.question
     names = [x.system for x in q.sets]
