@@ -218,7 +218,10 @@ def _by_proxy(name: str, items: Labels, proxy: ArrayLike) -> Labels:
 
 
 def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray[Any]:
-    """Check scores and return them as an array; error messages contain ``what`` and ``of``."""
+    """Return scores as an array; raise a ValueError if the shape or type is wrong.
+
+    Error messages call the scores ``what`` and the scored items ``of``.
+    """
     array = scores if type(scores) is np.ndarray else np.asarray(scores)
     if array.ndim != 1 or (size is not None and len(array) != size):
         shape = "one dimension" if size is None else f"one number for each of {size} {of}"
@@ -397,8 +400,8 @@ def evaluate(
     expensive users, whose relevant item is among the first k, would be too frequent.
     :func:`~sampledash.mean_of_sample` gives an interval for the mean over all users.
 
-    A continued evaluation scores again the user that was left out. Its result is the same as that
-    of one evaluation with the larger budget.
+    A continued evaluation repeats all scores of the user that was left out. The result is the same
+    as the result of a single evaluation with the larger budget.
 
     Apart from the score functions, the evaluation takes some 2 µs per chunk and 20 µs per user, and
     1 ms per list of 10,000 candidates (users may share a list). This is less than a twentieth of

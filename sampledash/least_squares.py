@@ -35,7 +35,7 @@ _RARE = 1e-6
 #: (representative ranks) as a sample _FINER times as large would need.
 _SMALL = 1e-6
 _FINER = 4
-_REFINABLE = 1e-10  # for a weight γ below this, iterative refinement may not converge: left out
+_REFINABLE = 1e-10  # below this γ, iterative refinement is not used, as it may not converge
 _ROUNDS = 4  # number of rounds of iterative refinement
 #: Iterative refinement uses extended precision for probabilities if (number of true ranks that are
 #: summed over) * m² is at most this number.
@@ -175,7 +175,7 @@ def nodes(
     cut = metric.cut(sampling.n - 1)
     if cut is not None:
         # In the sums over true ranks, each of the first HEAD ranks is a term (node) of its own.
-        # Only beyond these ranks, a node could stand for ranks on both sides of the cutoff.
+        # Only beyond these ranks could a node stand for ranks on both sides of the cutoff.
         cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
     return Nodes(uniform(sampling, cut, 1 if gamma >= _SMALL else _FINER), metric, position)
 
@@ -323,8 +323,8 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
         if size <= _ALL:
             break
         if not dense and 4 * seen > size and 3 * np.sum(heights > 0) > len(tried):
-            # The vector x falls after more than a third of the sampled ranks after which it may.
-            # Start again, and let it fall after many more sampled ranks.
+            # The fit allows x to fall after the sampled ranks in ``tried``, and x falls after more
+            # than a third of them. Start again with many more such ranks.
             number = seen // 2 if 3 * seen > size else seen // 3
             tried, dense = np.r_[_spread(size, number), np.arange(size, len(columns))], True
             continue

@@ -54,11 +54,11 @@ class Estimate:
     value
         The estimate. It may lie outside 0..1; :attr:`reason` then explains this.
     low, high
-        Confidence interval of the exact metric, valid for each of the ``readings``.
+        Confidence interval of the exact metric. It is valid under both assumptions of ``readings``.
     readings
-        Two estimates if m correlates with the rank and ``adaptive`` of the sampled ranks is None:
-        the first assumes that m was set beforehand, the second that m depended on the drawn
-        negatives. ``value`` is then the mean of both. Otherwise an empty tuple.
+        Empty, unless m correlates with the sampled rank and ``adaptive`` of the rank set is None.
+        Then two estimates, with the mean ``value``: the first assumes that m was set beforehand,
+        the second that m depended on the drawn negatives.
     """
 
     value: float
@@ -83,7 +83,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Compared:
-    """Result of a comparison: interval of the first system's exact metric minus the second's."""
+    """Result of :func:`compare`: confidence interval of the difference of two exact metrics.
+
+    The difference is the metric of the system ``first`` minus the metric of the system ``second``.
+    """
 
     first: str
     second: str
@@ -110,7 +113,7 @@ def outside(value: float) -> str:
 
 
 def as_method(method: Correction | str) -> Correction | str:
-    """Return the name of an estimator, or a correction; raise a ValueError for anything else."""
+    """Convert ``method`` to an estimator's name or a correction; raise a ValueError if invalid."""
     if not isinstance(method, str):
         return as_correction(method)
     plain = method.strip().lower().replace("_", "-")
@@ -227,7 +230,7 @@ def points(
     method: Correction | str,
     learn: Callable[[DistributionMethod], rank_distribution.RankDistribution] | None = None,
 ) -> Floats:
-    """Return an estimate for each sample of instances (run) in ``outcomes``: shape (runs,)."""
+    """Return the estimate from ``outcomes``: (), or (runs,) for several samples of instances."""
     metric, plan = as_metric(metric), as_method(method)
     if isinstance(plan, Correction):
         return np.asarray(outcomes.shares @ _corrected(plan, metric, outcomes))
@@ -308,7 +311,7 @@ def compare(
     shape: Shape | None = None,
     confidence: float = 0.95,
 ) -> Compared:
-    """Return which of two systems is better, if their samples decide it.
+    """Return a confidence interval of the difference of two exact metrics, and the better system.
 
     Parameters
     ----------
@@ -325,8 +328,9 @@ def compare(
     Returns
     -------
     Compared
-        ``.better`` is the name of the better system, or None; ``.low`` and ``.high`` are the
-        interval of the difference; ``str`` gives "A > B" or "undecided".
+        ``.low`` and ``.high`` are the interval of the exact metric of ``srs`` minus the exact
+        metric of ``versus``. ``.better`` is the name of the better system, or None if the interval
+        contains 0. The result converted to text is "A > B" or "undecided".
 
     Raises
     ------
@@ -376,9 +380,10 @@ def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction 
 
 
 def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floats:
-    """Return the derivatives of the estimate by the share of each outcome (m and sampled rank).
+    """Return the derivatives of the estimate with respect to the share of each outcome.
 
-    The derivatives at one m are known only up to a constant, because the shares have a fixed sum.
+    An outcome is a pair of m and a sampled rank. If m was set beforehand, the shares at one m have
+    a fixed sum, so the derivatives at this m are determined only up to a constant.
     """
     plan = as_method(method)
     if isinstance(plan, Correction):
@@ -392,10 +397,10 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
 
 
 def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Floats:
-    """Return the derivatives of an estimate by the shares of the sampled ranks.
+    """Return the derivatives of an estimate with respect to the shares of the sampled ranks.
 
-    The estimate is a correction with a learned prior, which depends on the shares, too. ``target``
-    is the exact metric at each node of the prior; a node stands for one or several ranks.
+    The estimate is a correction whose prior is learned from the same shares. ``target`` is the
+    exact metric at each node of the prior; a node stands for one or several ranks.
     """
     outcomes, mass = prior.outcomes, prior.mass(prior.weights())
     noise = prior.support.ranks / float(outcomes.total) if gamma is None else gamma * mass
@@ -460,7 +465,8 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_
     ranks
         True ranks, one relevant item per instance and no ties.
     m
-        Number of sampled negatives. Without replacement, at most as many as an instance has.
+        Number of sampled negatives. Without replacement, an instance that has fewer negatives uses
+        all of them.
     scheme
         ``"without-replacement"``, ``"with-replacement"``, or ``"collapsed"`` (with replacement,
         duplicates removed).

@@ -1,12 +1,14 @@
 r"""Confidence intervals of AUC and ATOP, and of differences between two systems.
 
-AUC and ATOP are linear in the number of items above the relevant item. The share of the drawn items
-that are above is an unbiased estimate of the share x of all items (section 4.4.1 of Krichene &
-Rendle), and a shape does not narrow the interval. The true ranks are fixed, so the estimate has the
-variance :math:`x(1-x)\,c/m`, with c = 1 with replacement and c = (n-1-m)/(n-2) without. If s of the
-m drawn items are above, :math:`s(m-s) / (m(m-c))` estimates x(1-x) without bias. The interval is
-Wilson's, for the number of draws that would give this variance if all instances had the same x; for
-a difference, Newcombe's method combines the ends of the two intervals.
+AUC and ATOP are linear in the number of items above the relevant item. Let x be the share of the
+n - 1 negatives that are above the relevant item. The share of the m drawn negatives that are above
+is an unbiased estimate of x (section 4.4.1 of Krichene & Rendle). Its variance is
+:math:`x(1-x)\,c/m`, because the true ranks are fixed. The factor c is 1 with replacement, and
+(n-1-m)/(n-2) without replacement. If s of the m drawn negatives are above,
+:math:`s(m-s) / (m(m-c))` is an unbiased estimate of x(1-x). The interval is Wilson's, for the
+number of draws that would give this variance if all instances had the same x. For a difference,
+Newcombe's method combines the ends of the two intervals. The assumption that the rank distribution
+is non-increasing would not narrow the interval.
 
 References
 ----------

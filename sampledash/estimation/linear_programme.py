@@ -44,7 +44,8 @@ _RATIO = 1.03
 # Largest difference of arcsin(sqrt(p)) between neighbouring ranks of Columns.grid, times sqrt(m).
 # Here, p is the share of the candidates that are above the relevant item.
 _STEP = 0.1
-# A linear programme begins with a grid of ranks 1/8 as fine as Columns.grid, or finer.
+# A linear programme begins with a grid of ranks 1/8 as fine as Columns.grid, or with a finer
+# grid if n is below 512.
 _FIRST = 1 / 8
 # A programme begins with the ranks in ``Columns.first``. The ranks of a solution are added to
 # this dict if the dict has fewer than _MOST ranks.
@@ -74,13 +75,13 @@ class Columns:
     """
 
     samplings: tuple[Sampling, ...]
-    #: For each sampling, values of functions, such as printed metrics, at each sampled rank:
-    #: (m + 1, functions). If None, there is one function per sampled rank, whose mean is the
+    #: For each of ``samplings``, the values of functions (such as printed metrics) at each sampled
+    #: rank: (m + 1, functions). None stands for one function per sampled rank, whose mean is the
     #: probability of this sampled rank.
     readings: tuple[Floats | None, ...]
     metric: Metric  # the exact metric, whose mean is the last entry of a component's row
     shape: Shape | None
-    joint: bool = False  # whether to compute the means of function * metric and of metric², too
+    joint: bool = False  # whether a row also holds means of function * metric and of metric²
 
     @property
     def n(self) -> int:
@@ -128,9 +129,9 @@ class Columns:
     def _rows(self, above: Floats, every: bool = False) -> Floats:
         """Return a row for each true rank ``above`` + 1, which may be a fraction.
 
-        A row holds the means of the functions of the sampled rank whose values are ``readings``,
-        and the exact metric; with ``joint``, also further means. ``every`` says that the true ranks
-        are 1..n.
+        A row holds the means of the functions in ``readings``; with ``joint``, also each mean times
+        the exact metric, and the squared metric. The last entry is the exact metric. ``every`` says
+        that the true ranks are 1..n.
         """
         parts = []
         for s, reading in zip(self.samplings, self.readings, strict=True):
@@ -160,10 +161,7 @@ class Columns:
 
     @cached_property
     def _sums_to_grid(self) -> Floats:
-        """For each j in :attr:`grid`, the sum over the ranks 1..j of the means at a rank.
-
-        The means at a rank are a row of :meth:`_rows`.
-        """
+        """Sums of :meth:`_rows` over the ranks 1..j: a row for each j in :attr:`grid`."""
         return np.cumsum(self._sums(np.concatenate([[0], self.grid[:-1]]), self.grid), axis=0)
 
     def on_grid(self) -> Floats:
@@ -301,12 +299,10 @@ class Programme:
         return clipped(low, -high, *(metric.worst_and_best(n) if entry < 0 else (0, 1)))
 
     def nearest(self) -> tuple[Floats, Floats]:
-        """Find the rank distribution that comes nearest to the limits of all observed means.
+        """Return the means of the functions under the distribution that fits low..high best.
 
-        The observed means are those of functions of the sampled rank, such as printed metrics.
-        Return the expected value of each function under this distribution, and the distance of this
-        value from its limits: 0 inside, negative below, positive above. The sum of the absolute
-        distances is minimal.
+        Also return the distance of each mean from its limits: 0 inside, negative below, positive
+        above. The sum of the absolute distances is minimal over all mixtures.
         """
         solution = self._column_generation(np.zeros((1, len(self.low) + 1)), relaxed=True)
         if solution is None:
@@ -324,9 +320,9 @@ class Programme:
         these weights, in a row for each cost. ``relaxed`` allows means outside their limits, at an
         additional cost (see :meth:`_solved`).
 
-        Return a lower limit of each cost, correct up to _ENOUGH, and an array with the solution for
-        each cost in a row: the weights of the mixture, then the means of the functions. Return None
-        if the solver finds no solution.
+        Return a lower bound of each minimum, correct up to _ENOUGH, and an array with a row for
+        each cost: the weights of the mixture, then the means of the functions. Return None if the
+        solver finds no solution.
         """
         for round_ in range(_ROUNDS):
             result = self._solved(costs, relaxed)
@@ -387,6 +383,6 @@ class Programme:
 
 
 def clipped(low: float, high: float, worst: float, best: float) -> tuple[float, float]:
-    """Return low..high limited to worst..best; low twice if rounding errors made high < low."""
+    """Return low..high limited to worst..best; both ends are low if rounding made high < low."""
     low = min(max(low, worst), best)
     return low, min(max(high, low), best)

@@ -1,9 +1,9 @@
 r"""Distribution of the true rank, estimated from sampled ranks.
 
 Let :math:`\hat p_s` be the share of instances with sampled rank s + 1 (among m negatives), and
-:math:`A_{rs}` its probability at true rank r (among n candidates); instances with another m add
-columns to A. ``"mle"`` is the most likely distribution :math:`\pi` of the true rank, by expectation
-maximisation:
+:math:`A_{rs}` the probability of this sampled rank at true rank r (among n candidates). If m
+differs between instances, A has m + 1 columns for each m. ``"mle"`` is the most likely distribution
+:math:`\pi` of the true rank, by expectation maximisation:
 
 .. math:: \pi_r \leftarrow \pi_r \sum_s A_{rs} \, \hat p_s / (\pi^T A)_s
 
@@ -78,10 +78,10 @@ class RankDistribution:
     mass: Floats  # probability of the ranks of each node, with sum 1: (nodes,) or (samples, nodes)
 
     def at(self, metric: Metric) -> tuple[Floats, Floats, Floats]:
-        """Return three arrays over the nodes, each of which stands for one or several ranks.
+        """Return, at each node, the items above, the number of ranks, and the probability.
 
-        They hold the number of items above the relevant item, the number of ranks of the node, and
-        the probability. No node stands for ranks on both sides of the metric's cutoff.
+        The first array holds the number of items above the relevant item. A node stands for one or
+        several ranks. No node stands for ranks on both sides of the metric's cutoff.
         """
         s = self.support
         cut = min(metric.cut(s.n - 1) or s.n, s.n)
@@ -286,15 +286,14 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
     """Estimate a non-increasing rank distribution of each compared system, from a common start.
 
     One distribution is learned first, from the pooled sampled ranks of all systems (50 iterations);
-    10 more iterations adapt it to each system. Features that the sampled ranks do not determine are
-    therefore alike for all systems, which makes each estimate more similar to those of the other
-    systems.
+    10 more iterations adapt it to each system. The distributions of all systems are therefore alike
+    in features that the sampled ranks do not determine.
 
-    This method was compared with two others in simulations of movielens-xyz at m = 100. For the
-    pair of systems and the metric that are hardest to order, the order is correct in 88 % of
-    samples. With one corrected metric for all systems the order is correct in 80 %, and with
-    separate distributions in 61 %. The errors of Recall@1..50 by these three methods are 2.8 %,
-    3.2 % and 3.1 %.
+    This method was compared with two others in simulations of the rank sets movielens-xyz at
+    m = 100. For the pair of systems and the metric that are hardest to order, the order is correct
+    in 88 % of samples. With one corrected metric for all systems, the order is correct in 80 %, and
+    with separate distributions in 61 %. The mean relative errors of Recall@1..50 by these three
+    methods are 2.8 %, 3.2 % and 3.1 %.
     """
     every = together(sets)
     if reason := obstacle(every):
@@ -390,20 +389,18 @@ class Learner:
         return RankDistribution(self.support, frozen(self.mass(self.weights(iterations, start))))
 
     def slopes(self, value: Floats) -> Floats:
-        """Return the derivatives of an estimate by the share of each outcome (m and sampled rank).
+        """Return the derivatives of an estimate with respect to the share of each outcome.
 
-        ``value`` holds the derivatives of the estimate by the learned probability of each node (one
-        or several ranks).
+        ``value`` holds the derivatives of the estimate with respect to the learned probability of
+        each node (one or several ranks).
         """
-        # The shares at one m have a fixed sum, so the derivatives are known up to a constant only.
+        # If m was set beforehand, the shares at one m have a fixed sum, so the derivatives at this
+        # m are determined only up to a constant.
         return self._row.slopes(self, value)
 
 
 def _differences(learner: Learner, value: Floats) -> Floats:
-    """Return the derivatives of an estimate by the shares of sampled ranks: ``Learner.slopes``.
-
-    They are computed by central differences.
-    """
+    """Return the result of :meth:`Learner.slopes`, computed by central differences."""
     observed = learner.outcomes
     counts = np.concatenate(observed.counts)
     used = np.flatnonzero(counts)
@@ -441,7 +438,10 @@ def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) ->
 def most_likely_slopes(
     rows: Floats, shares: Floats, start: Floats, iterations: int, value: Floats
 ) -> Floats:
-    """Return derivatives of ``value @ most_likely(...)`` by each of ``shares``: backpropagation."""
+    """Return the derivatives of ``value @ most_likely(...)`` with respect to ``shares``.
+
+    They are computed by backpropagation through the iterations.
+    """
     used = shares > 0
     seen, share = np.ascontiguousarray(rows[:, used]), shares[used]
     weights, trail, slope = start, [], np.zeros(len(share))
@@ -522,9 +522,9 @@ def _likeliest(learner: Learner, iterations: int, start: Floats) -> Floats:
 
 def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
     row = LEARNED[learner.method]
-    # ``value`` holds the derivatives of an estimate by the probability of each rank. In a mixture
-    # of uniform distributions on 1..j, the derivative by the weight of the distribution on 1..j is
-    # the mean of ``value`` over these ranks.
+    # ``value`` holds the derivatives of an estimate with respect to the probability of each rank.
+    # In a mixture of uniform distributions on 1..j, the derivative with respect to the weight of
+    # the distribution on 1..j is the mean of ``value`` over these ranks.
     if row.stepped:
         value = learner.support.under_uniforms(value)
     shares, steps = learner.outcomes.shares, row.iterations
@@ -539,10 +539,9 @@ def _largest_entropy(learner: Learner, iterations: int, start: Floats) -> Floats
 
 
 def _entropy_slopes(learner: Learner, value: Floats) -> Floats:
-    """Return the derivatives of an estimate by the shares of the sampled ranks.
+    """Return the result of :meth:`Learner.slopes` for the method "mes" (maximum entropy).
 
-    The estimate is made by the method "mes" (maximum entropy). The derivatives are computed by
-    implicit differentiation.
+    The derivatives are computed by implicit differentiation.
     """
     outcomes, rows = learner.outcomes, learner.laws
     shares, errors = _squared_errors(outcomes)
@@ -568,7 +567,7 @@ class Learned:
     #: Function that returns the weights of the mixture's components (hypotheses). Its arguments are
     #: a learner, a number of iterations and initial weights.
     weights: Callable[[Learner, int, Floats], Floats]
-    #: Function that returns the derivatives of an estimate by the shares of the sampled ranks.
+    #: Function that returns the result of :meth:`Learner.slopes`.
     slopes: Callable[[Learner, Floats], Floats] = _differences
     iterations: int = 0  # default number of iterations; 0 means that the method is solved exactly
     stepped: bool = False  # whether each component is uniform on the ranks from 1 to some rank

@@ -24,7 +24,7 @@ class _Cost(Metric):
     """
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Return the expected number to score, if ``above`` negatives outrank the relevant item."""
+        """Return the mean number of negatives to score, if ``above`` outrank the relevant item."""
         a, total = np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
         k = float(self.k or 0)
         return np.where(a < k, total, k * (total + 1) / (a + 1))
@@ -56,8 +56,9 @@ def stopping_range(
 
     Returns
     -------
-    Smallest and largest mean number of candidates that are scored per instance, in random order, at
-    most n - 1. The mean times the number of instances is the cost of the exact metric.
+    Lower and upper limit of the mean number of candidates scored per instance. Candidates are
+    scored in random order, at most n - 1 per instance. The mean times the number of instances is
+    the cost of the exact metric.
 
     Raises
     ------
@@ -101,8 +102,8 @@ def stopping_range(
     least = min(float(stopping_cost(metric, n, n).mean) for n in (fewest, largest))
     most = float(stopping_cost(metric, 1, largest).mean)
     share = pilot.design_effect / pilot.n_instances * (1 - pilot.n_instances / whole)
-    # Values in ``least``..``most`` vary most if all are at an end. So take Wilson's interval for
-    # the share of the instances that are at ``most``.
+    # Values in ``least``..``most`` with a given mean have the largest variance if each value is
+    # ``least`` or ``most``. So take Wilson's interval for the share of values equal to ``most``.
     shares = np.clip((np.array(means) - least) / max(most - least, 1e-300), 0, 1)
     much = share * float(ndtri((1 + level) / 2)) ** 2
     reach = np.sqrt(much * shares * (1 - shares) + much**2 / 4)

@@ -33,9 +33,9 @@ class Support:
     ranks: Floats  # number of ranks that each node represents; the numbers sum to n
 
     def panel(self, i: int) -> tuple[int, int, slice]:
-        """Return three facts about panel i, which is a range of neighbouring ranks.
+        """Return the number of ranks before panel i, its last rank, and the slice of its nodes.
 
-        They are the number of ranks before the panel, its last rank, and the slice of its nodes.
+        A panel is a range of neighbouring ranks.
         """
         first, end, start = int(self.ends[i - 1]) if i else 0, int(self.ends[i]), self.starts[i]
         return first, end, slice(start, start + min(end - first, quadrature.SIZE))
@@ -103,8 +103,9 @@ def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) 
 def step_ends(n: int) -> Ints:
     """Return the ranks after which the probability of a non-increasing distribution may fall.
 
-    It is constant between two of these ranks. They are all ranks if n is at most 500. Otherwise
-    they are the first 200 ranks, and at most 300 others at growing distances.
+    The probability is constant between two of these ranks. If n is at most 500, all ranks are
+    returned. Otherwise, the first 200 ranks are returned, and at most 300 others at growing
+    distances.
     """
     every = n <= _FINE + _STEPS
     ends = np.arange(1, (n if every else _FINE) + 1)
@@ -114,9 +115,9 @@ def step_ends(n: int) -> Ints:
 
 
 def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
-    """Interpolate the probabilities ``density``, (..., nodes), of the ranks ``at`` + 1.
+    """Return the probabilities of the ranks ``above`` + 1, interpolated between nodes.
 
-    Return the interpolated probabilities of the ranks ``above`` + 1.
+    The nodes are at the ranks ``at`` + 1, whose probabilities are ``density``, (..., nodes).
     """
     # A polynomial interpolates the logarithm of the probabilities (barycentric Lagrange formula).
     apart, gap = at[:, None] - at, above[:, None] - at

@@ -1,14 +1,14 @@
 r"""Estimates of an exact metric from a printed table, by distributions with two parameters.
 
-The odds of a rank r are r / (n + 1 - r). A family of rank distributions belongs to a distribution
-function G, logistic or normal: the logarithm of the odds, shifted and scaled, is distributed by G.
-The share of instances with ranks up to r is
+The odds of a rank r are r / (n + 1 - r). There are two families of rank distributions. In a family,
+a linear function of the logarithm of the odds has the distribution function G, logistic or normal.
+For m negatives and parameters a and b, the share of instances with ranks up to r is proportional to
 
 .. math:: G\left(a + b \log\frac{(r + 1/2) m}{n + 1/2 - r}\right), \qquad r = 1..n,
 
-divided by its value at r = n; m is the number of negatives. At the top of the list, this
-distribution hardly differs from a log-logistic or log-normal distribution of the rank. At the end
-of the list, it fits real systems better.
+and the share is 1 at r = n. At the top of the list, this distribution hardly differs from a
+log-logistic or log-normal distribution of the rank. At the end of the list, it fits real systems
+better.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -56,10 +56,10 @@ class Family:
     slope: float  # value of b if a table prints a single value, which determines only a
 
 
-#: An estimate is the mean over these families of rank distributions. A family or weights of a
-#: mean, chosen by cross-validation on the printed values, gave larger errors on tables with known
-#: exact metrics. The third argument is b: with these two values, the logarithm of the odds of the
-#: rank has the same standard deviation, pi / sqrt(3), in both families.
+#: An estimate is the mean over these families of rank distributions. Choosing a family, or weights
+#: for a weighted mean, by cross-validation on the printed values gave larger errors on tables with
+#: known exact metrics. The third argument is b: with these two values, the logarithm of the odds of
+#: the rank has the same standard deviation, pi / sqrt(3), in both families.
 FAMILIES = (
     Family("log-logistic", expit, 1.0),
     Family("log-normal", ndtr, float(np.sqrt(3) / np.pi)),
@@ -70,7 +70,8 @@ FAMILIES = (
 class Nodes:
     """Nodes for sums over the true ranks 1..n, with the expected metrics at each node.
 
-    A node stands for one rank or several neighbouring ranks; its own rank r may be a fraction.
+    A node stands for one rank or several neighbouring ranks. The rank of a node may lie between two
+    whole ranks.
     """
 
     weights: Floats  # number of ranks that each node stands for
@@ -109,7 +110,7 @@ class Nodes:
         return self.probabilities(family, parameters) @ self.means
 
     def changes(self, family: Family, parameters: Floats) -> Floats:
-        """Return the derivatives of :meth:`expected` by both parameters of the family, a and log b.
+        """Return the derivatives of :meth:`expected` with respect to the parameters a and log b.
 
         The shape is (printed metrics + 1, 2).
         """
@@ -210,7 +211,7 @@ def fitted_to(
 
 
 def fit(family: Family, nodes: Nodes, best: Floats, moves: Floats) -> tuple[Floats, Floats, float]:
-    """Return the metrics of a fitted rank distribution, and what the error of an estimate needs.
+    """Return the metrics of a fitted rank distribution, and data for the error of an estimate.
 
     ``best`` holds the fitted parameters, and ``moves`` their derivatives with respect to the
     printed values: see :func:`fitted`. Return three values:
@@ -255,24 +256,25 @@ def estimate_from_table(
 
     Notes
     -----
-    A table leaves most of the rank distribution open, so an estimate rests on an assumption: the
-    odds of the rank, r to n + 1 - r, have a log-logistic or a log-normal distribution. The share of
+    A table does not determine the rank distribution, so an estimate needs an assumption: the odds
+    of the rank, r to n + 1 - r, have a log-logistic or a log-normal distribution. The share of
     instances with ranks up to r is proportional to
     :math:`G(a + b \log((r + 1/2) m / (n + 1/2 - r)))`, where G is the logistic or the normal
     distribution function. In each family, a and b are fitted by least squares. Each difference
-    between expected and printed metric is divided by the metric's sum over all sampled ranks. So
-    Recall@10 is fitted as Precision@10: small cutoffs, which tell most about the first true ranks,
-    count most. A single printed value determines only a; b is then 1 (log-logistic) or 0.55
-    (log-normal). The estimate is the mean over both families. If this mean is outside the range of
-    :func:`~sampledash.bounds_from_table`, the nearer end of the range is the estimate. The range is
-    that for non-increasing distributions or, if they contradict the table, for all distributions.
+    between expected and printed metric is divided by the metric's sum over all sampled ranks, which
+    is k for Recall@k. So metrics with small cutoffs, which tell most about the first true ranks,
+    have the largest weights. A single printed value determines only a; b is then 1 (log-logistic)
+    or 0.55 (log-normal). The estimate is the mean over both families. If this mean is outside the
+    range of :func:`~sampledash.bounds_from_table`, the nearer end of the range is the estimate. The
+    range is for non-increasing distributions or, if they contradict the table, for all
+    distributions.
 
     The interval allows for the rounding of all printed values at once. With ``instances``, it also
     allows for two standard errors of a mean over these instances: other instances and other
-    negatives could have been drawn. It spans the intervals of both families. The ranks may have
-    neither distribution, and the error of this assumption is often the largest error. If the mean
-    over both families is outside the range, each end of the interval moves outwards, by twice the
-    distance of this mean from the range. The interval never leaves the range.
+    negatives could have been drawn. The interval spans the intervals of both families. The ranks
+    may belong to neither family, and the error of this assumption is often the largest error. If
+    the mean over both families is outside the range, each end of the interval moves outwards, by
+    twice the distance of this mean from the range. The interval never leaves the range.
 
     The printed values contradict a family if one of them differs from its expected value by more
     than its rounding and two standard errors. No family is exact: a difference that two standard

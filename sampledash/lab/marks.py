@@ -14,9 +14,9 @@ from scipy.sparse import csr_array
 from sampledash.rank_sets import RankSet
 from sampledash.types import Flags, Ints, blocks
 
-#: Marks, shape (2, rows, words). A row is about a relevant item, and its words have a bit for each
-#: item. The bit is 1 if this item is above the relevant item (index 0 of the first axis), or tied
-#: with it (index 1).
+#: Marks, shape (2, rows, words). There is a row for each relevant item, with a bit for each item.
+#: The bit is 1 if the item is above the relevant item (index 0 of the first axis), or tied with the
+#: relevant item (index 1).
 Bits = NDArray[np.uint64]
 
 _COMPARED = 2**18  # number of scores compared at a time, which fit into the processor's cache

@@ -20,7 +20,8 @@ def overlaps(
 ) -> list[Overlap]:
     """Count, for each pair of systems, the irrelevant items that both rank above a relevant item.
 
-    The counts give the probability of the true order if both systems share their negatives.
+    If both systems rank the same sampled negatives, the counts determine or bound the probability
+    that a sampled metric orders the systems correctly.
 
     Parameters
     ----------

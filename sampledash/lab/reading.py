@@ -191,7 +191,8 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
 
     The first line is a header line if no cell is a number, or if a cell is one of the names in
     ``chosen``. Without a header line, the columns are user, item, rating and timestamp in this
-    order, but a column after the second that begins with a number of at least 1e8 is the timestamp.
+    order. Exception: the first column from the third on whose first cell is a number of at least
+    1e8 is the timestamp.
     """
     cells = [cell.strip() for cell in cells]
     numeric = [checks.is_numeral(cell) for cell in cells]
@@ -246,9 +247,10 @@ _ROLES: dict[Role, cells_of.Role] = {
 
 
 def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
-    """Return a mask of repeated interactions: all but one of a user with an item.
+    """Return a mask of repeated interactions of a user with an item.
 
-    With ``keep_first``, this one is the first in time, otherwise the last.
+    The mask omits one interaction of each user with each item: the first in time if ``keep_first``,
+    otherwise the last.
     """
     order = interactions.in_time if keep_first else interactions.in_time[::-1]
     pair = interactions.user.astype(np.int64) * interactions.n_items + interactions.item

@@ -49,7 +49,7 @@ class Knob:
         return self.check(float(text) if checks.is_numeral(text) else text)
 
     def check(self, value: Any) -> float:
-        """Return the value if it is valid; otherwise raise a ValueError with ``name``."""
+        """Return the value if it is valid; otherwise raise a ValueError that contains ``name``."""
         if self.unlimited and value == np.inf:
             return np.inf
         number = checks.real(self.name, value, low=self.low, high=self.high)
