@@ -23,7 +23,7 @@ LEVEL = 1e-3
 #: The two possible explanations of a correlation between m and the rank. An example of the second:
 #: negatives were drawn until one of them ranked above the relevant item.
 READINGS = ("m was set beforehand", "what was drawn decided m")
-#: How tied scores are read; see :meth:`SampledRankSet.with_ties`.
+#: How tied scores are treated; see :meth:`SampledRankSet.with_ties`.
 TieRule = Literal["expected", "optimistic", "pessimistic", "mean-rank"]
 #: If the p-value of :func:`chance_if_set` is below this, confidence intervals that assume no shape
 #: of the rank distribution are made so wide that they hold for both explanations in READINGS.
@@ -204,7 +204,7 @@ class SampledRankSet(ByDigest):
             advice = "if these are true ranks, use a RankSet; else give the m that was used"
             raise ValueError(f"sampled_rank {where} is {block}, but {most}: {advice}")
         if size.min() == 2 and np.any(odd := (size == 2) & (rank > 1) & (rank <= drawn)):
-            # With n = 2, all m draws give the same negative: all m are above, or none is.
+            # With n = 2, all m draws give the only negative: the sampled rank is 1 or m + 1.
             i = int(np.argmax(odd))
             possible = f"with n = 2 and m = {drawn[i]}: it is 1 or {drawn[i] + 1}; check n and m"
             raise ValueError(f"sampled_rank {where} is {rank[i]}, which cannot occur {possible}")
@@ -243,7 +243,7 @@ class SampledRankSet(ByDigest):
         return digest_of(head, columns, self.instances)
 
     def with_ties(self, rule: TieRule) -> SampledRankSet:
-        """Return a copy in which ties are read by a rule.
+        """Return a copy in which tied items are treated according to ``rule``.
 
         ``"expected"``: in random order; ``"optimistic"`` and ``"pessimistic"``: the relevant item
         is the first, or the last, of the tied items; ``"mean-rank"``: see ``mean_rank``.
@@ -421,7 +421,7 @@ def _distinct(values: Ints) -> Ints:
 
 
 def population_of(scheme: Scheme, mean: int, m: int) -> int:
-    """Return ``mean``, the mean n of instances, or m + 1 if distinct negatives need this many."""
+    """Return the ``mean`` n of instances, but at least m + 1 if the m negatives are distinct."""
     return max(mean, m + 1) if SCHEMES[scheme].distinct else mean
 
 
@@ -506,7 +506,7 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
 
 
 def _follows(n: Ints, m: Ints) -> bool:
-    """Return whether m is a function of n that never falls or never rises."""
+    """Return whether m is a monotone function of n."""
     pairs = np.unique(np.stack([n, m]), axis=1)
     steps = np.diff(pairs[1])
     return bool(np.all(np.diff(pairs[0]) > 0)) and bool(np.all(steps >= 0) or np.all(steps <= 0))

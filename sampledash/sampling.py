@@ -71,8 +71,9 @@ class Sampling(HasScheme):
     Notes
     -----
     The odds are a simplified model: real popularity-weighted sampling depends on which items are
-    above the relevant item, and the rank alone does not determine these items. If the sampling
-    weight above is known, give it to a :class:`~sampledash.RankSet` as ``mass_above``.
+    above the relevant item, and the rank alone does not determine these items. If the share of the
+    sampling weight above the relevant item is known, give it to a :class:`~sampledash.RankSet` as
+    ``mass_above``.
 
     References
     ----------
@@ -140,9 +141,10 @@ class Sampling(HasScheme):
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
-        """Draw the number of different items in a sample that has ``above`` items above ``rank``.
+        """Draw the sample size, given how many sampled negatives are above the relevant item.
 
-        If the scheme draws a fixed number of items, return this number: m.
+        This number is ``above``; ``rank`` is the true rank of the relevant item. If the sample size
+        does not vary, return m.
         """
         if not self.design.varies:
             return self.m

@@ -172,7 +172,7 @@ def usual_first() -> list[Scheme]:
 def possible(sets: Sequence[object]) -> list[Scheme]:
     """Return the names of the sampling schemes that can be used with all of these rank sets.
 
-    Without rank sets, return the uniform schemes and those for which ``odds`` suffice as weights.
+    Without rank sets, return the uniform schemes and those that can use ``odds`` as weights.
     """
 
     def can(design: Design) -> bool:

@@ -48,8 +48,8 @@ def from_scores(
     Returns
     -------
     For each instance the sampled rank, 1 + (number of negatives with a larger score), and the
-    number of negatives tied with the relevant item. If the relevant item is among its own
-    negatives, scores cannot show this: it then counts as a tie.
+    number of negatives tied with the relevant item. If the relevant item itself is among the
+    negatives, it counts as a tied negative, because scores do not identify items.
 
     Raises
     ------

@@ -16,9 +16,9 @@ from sampledash.sampling import draw_above, draw_sizes
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Floats, blocks
 
-#: What relevant items contribute to a mean: the metric; its values for 0..m sampled items above the
-#: relevant item, in one array for the best relevant item of an instance, one for the second best,
-#: ...; and the weight of each relevant item in the mean.
+#: What relevant items contribute to the mean of a metric: the metric; arrays of its values for 0..m
+#: sampled items above the relevant item, the first array for the best relevant item of an instance,
+#: the second for the second best, ...; and the weight of each relevant item in the mean.
 Contributions = tuple[Metric, list[Floats], Floats]
 
 _BLOCK = 1 << 17  # number of random draws that are simulated at a time, in some ten milliseconds

@@ -281,9 +281,10 @@ def components(metric: Metric, n: int, position: int, degrees: int) -> Floats:
 def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
     """Return QR factorisations of the matrices of even and of odd Legendre polynomials on n ranks.
 
-    The factor Q holds orthogonal polynomials, times weights of the ranks. The matrices have a row
-    for each rank of the first half of the list. The row also stands for the mirror image of this
-    rank, where an even polynomial is equal and an odd one has opposite sign.
+    The matrices have a row for each rank of the first half of the list. The row also stands for the
+    mirror image of this rank, where an even polynomial has the same value, and an odd polynomial
+    the opposite sign. So the weight of a row is 2/n, but 1/n for a rank in the middle. Return the
+    orthonormal polynomials under these weights, multiplied by the weights, and the factor R.
     """
     at = 1 - 2 * np.arange((n + 1) // 2) / (n - 1)
     weights = np.full(len(at), 2 / n)

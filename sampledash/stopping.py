@@ -171,10 +171,10 @@ def stopping_cost(
 def _moments(
     metric: Metric, above: Ints, negatives: Ints, relevant: Ints, tolerance: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return mean, variance and minimum of the number of negatives that are scored.
+    """Return mean, variance and minimum, over all orders, of the number of negatives scored.
 
-    Each is taken over all orders of scoring, with an entry for each instance. ``above`` is the
-    number of negatives above the best relevant item of the instance.
+    All arrays have an entry for each instance. ``above`` is the number of negatives above the best
+    relevant item of the instance.
     """
     allowed = _tolerance(metric, tolerance)
     # Only the cutoff of the metric TOPK depends on the number of negatives.

@@ -8,8 +8,8 @@ binomial, and the number of drawn items above is
 
 .. math:: A \mid u = \sum_c \mathrm{Hypergeometric}(N_c,\, a_c + J_c,\, m_c).
 
-The mean over u in 0..1 puts the tied items in random order. Each probability is a polynomial in u,
-so a Gauss-Legendre rule gives its exact mean.
+The mean of this distribution over u in 0..1 is the distribution for tied items in random order.
+Each probability is a polynomial in u, so a Gauss-Legendre rule gives its exact mean.
 """
 
 import numpy as np

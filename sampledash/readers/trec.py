@@ -71,9 +71,9 @@ _TIED = "An item's rank is its place by score in its user's list; items of equal
 class Trec:
     """A parsed TREC run or qrels: a data frame with one row per line of the file.
 
-    System, user (query) and item (document) are categories, the other columns numbers. A list of
-    recommendations is stored as a run, and test items as qrels. ``listed`` is true for these two:
-    equal scores in a list are ties, but in a TREC run the document ids decide.
+    The columns of systems, users (queries) and items (documents) are categorical; the other columns
+    hold numbers. A list of recommendations is stored as a run, and test items as qrels; ``listed``
+    is then true. Items of equal score are tied in a list, but ordered by their ids in a TREC run.
     """
 
     kind: TrecKind
@@ -95,8 +95,8 @@ def trec_kind(data: bytes, name: str) -> TrecKind | None:
     lines = list(itertools.islice(full, _LOOKED_AT))
     for kind, pattern in _LINE.items():
         matches = sum(pattern.fullmatch(line) is not None for line in lines)
-        # Lines of another table may look like TREC lines, but its first line is a header, which has
-        # no numbers.
+        # Lines of another table may look like TREC lines, but the first line of such a table is a
+        # header, which has no numbers.
         if 2 * matches > len(lines) and any(map(is_numeral, lines[0].split())):
             limits.LINES.check(limits.lines_of(data), name)
             return kind
@@ -279,9 +279,10 @@ def _lacking(runs: list[Ranks]) -> NDArray[np.bool_]:
 
 
 def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> list[Ranks]:
-    """Return the ranks of all runs.
+    """Return the runs after treating the relevant items that a run lacks, as ``censored`` says.
 
-    ``censored`` says how to treat relevant items that a run lacks.
+    ``"refuse"``: raise an error. ``"beyond"``: mark their ranks as unknown. ``"tied"``: tie all
+    items that the run lacks. ``"left-out"``: leave the queries of these items out.
     """
     if censored == "refuse" and (complaint := missing(runs)) is not None:
         raise complaint

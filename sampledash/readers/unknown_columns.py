@@ -32,7 +32,7 @@ def is_text(cells: pd.Series[Any]) -> bool:
 
 
 def holds_numbers(cells: pd.Series[Any]) -> bool:
-    """Return whether some cell is a number, or text meant as a number (such as 5%, but no date)."""
+    """Return whether some cell is a number, or text such as 5% that is meant as one; not a date."""
     if not is_text(cells):
         return not np.isnan(parsed(cells)).all()
     some = (normalize("NFKC", str(x)) for x in cells.dropna().unique().tolist())
@@ -40,7 +40,7 @@ def holds_numbers(cells: pd.Series[Any]) -> bool:
 
 
 def is_index(source: Layout, i: int, cells: pd.Series[Any]) -> bool:
-    """Return whether column ``i``, of numbers, is a row index; raise an error if it is unclear."""
+    """Return whether the numeric column ``i`` is a row index; raise an error if this is unclear."""
     header, values = source.headers[i], parsed(cells)
     steps = np.diff(values)
     running = values[0] in (0, 1) and bool(np.all(steps == 1))
@@ -55,10 +55,10 @@ def is_index(source: Layout, i: int, cells: pd.Series[Any]) -> bool:
 
 
 def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical | None) -> None:
-    """Refuse a column of text that may name systems: all systems would be read as one system.
+    """Refuse a column of text that may name systems, in a file without a column of systems.
 
-    A column may name systems if it has several values, some value repeats, and some instance has
-    several rows.
+    Without this check, all systems would be read as one system. A column may name systems if it has
+    several values, some value repeats, and some instance has several rows.
     """
     if instance is not None and len(instance.categories) == len(instance):
         return

@@ -58,7 +58,7 @@ _SIGNATURES = {
     "JSON": (b'{"', b"[{", b"[["),
 }
 
-#: Role of a column -> the number in it: symbol, what it counts, its smallest and largest value.
+#: Role of a column of counts -> symbol, name of the counted items, smallest and largest count.
 NUMBERS: dict[str, tuple[str, str, int, int]] = {
     "n_candidates": ("n", "candidates", 2, LARGEST_N),
     "negatives": ("m", "sampled negatives", 1, MOST_PLACES - 1),
@@ -150,7 +150,7 @@ def check_size(size: int, where: str, verb: str = "holds", limit: Limit = BYTES)
 
 
 def lines_of(data: bytes) -> int:
-    """Return the number of line ends of a text, whether LF, CR or both."""
+    """Return the number of line ends of a text whose lines all end in LF, CR LF or CR."""
     return max(data.count(b"\n"), data.count(b"\r"))
 
 

@@ -52,7 +52,7 @@ def connect(url: str = DUCKDB) -> Any:
     try:
         engine = _spark(url) if url.startswith("pyspark://") else ibis.connect(url)
         if engine.name == "duckdb":
-            # DuckDB writes data that exceed memory to this folder. Each process needs its own one.
+            # DuckDB writes data that exceed memory to this folder. Each process needs a new folder.
             engine.scratch = Scratch()
             engine.raw_sql(f"SET temp_directory = '{engine.scratch.name}'")
     except ImportError as error:
@@ -205,10 +205,10 @@ def _partitioned(table: Table, partitions: Mapping[str, set[str]]) -> Table:
 def checked(
     engine: Any, source: str, relevant: str | None, seen: str | None, progress: Progress
 ) -> tuple[Table, Table | None, list[str]]:
-    """Return the candidates with their scores, the opened table ``seen``, and sentences.
+    """Return the candidates with scores, the pairs in the table ``seen``, and sentences.
 
-    The table ``seen`` holds pairs of instance and item that are no candidates unless relevant. The
-    sentences say which instances and items are left out.
+    ``seen`` holds pairs of instance and item. The item of a pair is no candidate of the instance,
+    unless it is relevant. The sentences say how many instances and relevant items are left out.
     """
     name = Path(source).name
     scores = queries.score_table(opened(engine, source), name, marked=relevant is None)

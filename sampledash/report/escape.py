@@ -24,7 +24,7 @@ _MARKDOWN = re.compile(r"[\\`*_{}\[\]#|~$^:]|(?<!\w)@|@(?=[\w-]+\.)|(?<=www)\.",
 def one_line(text: str) -> str:
     r"""Return text on one line, with single spaces and without invisible characters.
 
-    Only the invisible characters that join others, as in emoji, stay.
+    Invisible characters that join other characters, as in emoji, are kept.
 
     Examples
     --------

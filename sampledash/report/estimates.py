@@ -18,15 +18,17 @@ VERDICTS = {
     "if falling": (":material/rule:", "orange"),
     "cannot tell": (":material/help:", "gray"),
 }
-# Reasons why a page shows estimates by another estimator than the user has chosen.
+# Why a page does not use the estimator that the user has chosen: the data contradict its
+# assumption, n differs between systems, m correlates with the rank, an estimate is outside the
+# range of its system, or m depended on the drawn negatives (or may have).
 Reason = Literal["contradicted", "n", "m", "range", "adaptive"]
 
 
 def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
-    """Return sentences on systems whose number of negatives m depends on the sampled rank.
+    """Return sentences on systems whose number of negatives m correlates with the rank.
 
-    ``chance`` is the p-value of a test for this dependence. It is None if the data themselves say
-    that m depended on the negatives drawn so far.
+    ``chance`` is the largest p-value, over these systems, of the test that m is independent of the
+    rank. It is None if the data themselves state that m depended on the drawn negatives.
     """
     evaluations = None if chance is None else round(1 / max(chance, 1e-6))
     return say.goes_with_rank(systems, evaluations)
@@ -54,11 +56,11 @@ def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[
 
 
 def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
-    """Return a key of :data:`VERDICTS`: is the order of all systems decided?
+    """Return the key of :data:`VERDICTS` that says whether ranges decide the order of all systems.
 
-    Each range contains the difference between the metrics of two systems, and decides their order
-    if it excludes 0. The ranges ``free`` need no assumption; the ranges ``falling`` assume that no
-    rank is more frequent than a better rank.
+    A range contains the difference between the metrics of two systems. It decides their order if it
+    excludes 0 or holds only 0. The ranges ``free`` need no assumption. The ranges ``falling``
+    assume that no rank is more frequent than a better rank; a range that is not available is None.
     """
     if decided(free) == len(free):
         return "decided"
@@ -66,10 +68,10 @@ def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
 
 
 def wins(differences: Sequence[Range], systems: int) -> list[int]:
-    """Return for each system the number of other systems with a worse metric.
+    """Return, for each system, how many other systems are worse according to ``differences``.
 
-    ``differences`` are the ranges of the differences of the exact metric, one for each pair of
-    systems.
+    ``differences`` holds a range of metric(i) - metric(j) for each pair i < j of systems, ordered
+    as by ``itertools.combinations``. If a range contains 0, neither system counts as worse.
     """
     pairs = zip(combinations(range(systems), 2), map(side, differences), strict=True)
     better = [pair[sign < 0] for pair, sign in pairs if sign]
@@ -79,7 +81,7 @@ def wins(differences: Sequence[Range], systems: int) -> list[int]:
 def alone(metric: str, system: str, ends: tuple[float, float], sampled: bool = False) -> str:
     """Return a sentence on the range ``ends`` of a system's metric.
 
-    If the range is computed from ``sampled`` ranks, the sentence says that it holds at 95 %.
+    If it is a 95 % confidence range, computed from ``sampled`` ranks, the sentence says so.
     """
     return say.alone(metric, system, *map(percent, ends), sampled)
 

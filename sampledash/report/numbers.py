@@ -157,8 +157,8 @@ def spell(error: ValueError | str, remedy: Callable[[checks.Remedy], str] = lamb
     """Turn an error into a sentence with a capital letter, a full stop and commas in large numbers.
 
     Quotations and dates in the error do not change. An error may contain remedies: options that
-    would help. ``remedy`` returns the text for each; by default, remedies are left out, because a
-    page has buttons for them.
+    avoid the error. ``remedy`` returns the text for a remedy; by default, remedies are left out,
+    because a page has buttons for them.
     """
     message = error.worded(remedy) if isinstance(error, checks.Refusal) else str(error)
     parts = re.split(r"((?<!\w)'[^']*')", message.strip())

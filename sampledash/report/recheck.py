@@ -25,7 +25,7 @@ _INPUTS = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTAL
 _TAG = re.compile(r"(<script.*?</script>|<style.*?</style>|<[^>]*>)", re.DOTALL)
 _ARRAY = re.compile(r'"dtype": "(\w+)", "bdata": "([^"]*)"')
 _TOKEN = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|[^\W\d]+")
-#: Matches the words that every version must write alike: numbers, and verdicts on pairs of systems.
+#: Matches what every version of sampledash must write alike: numbers, and verdicts on two systems.
 _RESULT = re.compile(r".*\d|right|wrong|undecided|tied")
 _Token = tuple[str, str]  # where a number or word is in a report, and the number or word
 
@@ -44,8 +44,8 @@ def recheck(page: str, name: str, anew: Callable[..., str]) -> tuple[str, bool]:
 
     ``page`` is the HTML of the report, ``name`` the name of its file; ``anew`` makes a report from
     rank sets and the settings. Numbers must be the same up to rounding errors, and verdicts such as
-    "right" must be the same. If this version made the report, all words must be the same too.
-    Raises ValueError if the inputs are missing or damaged.
+    "right" must be the same. If the running version of sampledash made the report, all words must
+    be the same too. Raises ValueError if the ranks or settings are missing or damaged.
     """
     if (block := _INPUTS.search(page)) is None:
         made = re.search(r"Made with sampledash ([\w.]+)\.<", page)
@@ -89,9 +89,10 @@ def _drawn(script: str, start: int) -> str:
 
 
 def _first_difference(old: Sequence[_Token], new: Sequence[_Token]) -> tuple[str, str, str] | None:
-    """Return where two reports first differ, and what each has there; None if they never do.
+    """Return the place where two reports first differ, and both words there; None if they agree.
 
-    ``old`` and ``new`` hold the words and numbers of the reports, with their places.
+    ``old`` and ``new`` hold the words and numbers of the reports, with their places. Numbers agree
+    up to rounding errors.
     """
     for (place, x), (other, y) in zip_longest(old, new, fillvalue=("", "")):
         numbers = x[-1:].isdecimal() and y[-1:].isdecimal()

@@ -1,4 +1,4 @@
-"""Write verdicts on systems: their sampled order, true order, and how many negatives suffice."""
+"""Write verdicts: the sampled and true order of systems, and the m from which the two agree."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -74,8 +74,9 @@ def drawn_negatives(findings: Pairs) -> str:
 
 
 def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
-    """Return a sentence: does the metric with index ``x`` order the systems rightly if sampled?
+    """Return the main sentence: whether the sampled metric ``x`` orders the systems correctly.
 
+    ``x`` is the metric's index in ``findings.metrics``.
     ``name`` formats the name of a system.
     """
     metric = metric_name(str(findings.metrics[x]), str(findings.protocol.correction))
@@ -95,12 +96,12 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
 def if_shared(findings: Pairs, options: Options) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Return chances of the true order if systems share their negatives, and sentences on them.
 
-    The chances need overlaps: counts of items that two systems both rank above a relevant item. If
-    they cannot be computed, there is no table. The table "shared" has a column ``metric`` and the
-    columns of :func:`probability_if_shared`. For each metric, a sentence is about the pair of
-    systems with the lowest chance. Other sentences warn of overlaps with systems that have no ranks
-    here. With more than three systems, only the pair that :meth:`Pairs.worst_pair` returns is
-    computed.
+    The chances need overlaps: counts of items that two systems both rank above a relevant item. The
+    table "shared" has a column ``metric`` and the columns of :func:`probability_if_shared`; if the
+    chances cannot be computed, there is no table. With more than three systems, the table has only
+    the pair :meth:`Pairs.worst_pair` of each metric. For each metric, a sentence gives the pair of
+    systems with the lowest chance. Other sentences warn of overlaps with systems that are not in
+    ``findings``.
     """
     named = {other for ranks in findings.sets for other in ranks.overlaps}
     if not named or not findings.protocol.design.by_degree:
@@ -158,7 +159,7 @@ def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
     if findings.protocol.design.distinct and short:
         notes.append(say.fewer_negatives(short, atoms.instances, findings.m))
     if atoms.strata is not None and (needs := findings.protocol.design.needs) != "classes":
-        drawn = atoms.strata[:, 2:].min(axis=1).sum(axis=1)  # at most all its items from a stratum
+        drawn = atoms.strata[:, 2:].min(axis=1).sum(axis=1)  # at most the size of a stratum
         notes += filter(None, [say.strata(drawn.min(), drawn.max(), findings.m, bool(needs))])
     largest = max(int(ranks.n.max()) for ranks in findings.sets)
     relevant = max(ranks.max_relevant for ranks in findings.sets)
@@ -171,10 +172,11 @@ def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
 
 
 def cutoff_holds_all(metric: Metric, n: int, m: int, relevant: int = 1) -> list[str]:
-    """Return a warning if the metric's cutoff leaves no rank out: of n candidates, or in a sample.
+    """Return a warning if the cutoff includes all n candidates, or all ranked items of a sample.
 
-    A sample has ``m`` negatives. ``relevant`` is the largest number of relevant items of an
-    instance.
+    A sample has ``m`` negatives; only metrics that are ``on_lattice`` get the warning about it.
+    ``relevant`` is the largest number of relevant items of an instance. Without a warning, the list
+    is empty.
     """
     of_all, of_sample = metric.cut(n - 1), metric.cut(m)
     if of_all is None or of_sample is None:

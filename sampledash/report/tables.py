@@ -39,7 +39,7 @@ _SYMBOL = re.compile(r"(?<!\w)[mnkpγ](?!\w)")
 
 
 class Column(NamedTuple):
-    """A column of a table in rounded text, which is not yet escaped for Markdown, LaTeX or HTML.
+    """A table column as rounded text, which is not yet escaped for Markdown, LaTeX or HTML.
 
     ``header`` includes the unit; ``ours`` is true if sampledash, not a user, named the column. In
     ``cells``, numbers have a plain minus sign, and a missing value is ``""`` or, in some columns,
@@ -84,7 +84,10 @@ def as_csv(table: pd.DataFrame) -> str:
 
 
 def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
-    """Return ranks as a table that :func:`read_rank_sets` reads; leave out columns of defaults."""
+    """Return ranks as a table that :func:`read_rank_sets` reads.
+
+    Columns whose values are all missing, or all the default, are left out.
+    """
     parts = []
     for ranks in sets:
         pairs = zip(ranks.ranks.tolist(), ranks.beyond.tolist(), strict=True)
@@ -120,9 +123,10 @@ def _groups(sets: Sequence[RankSet], ranks: RankSet, name: str) -> list[str] | N
 
 
 def _overlaps(ranks: RankSet) -> list[str]:
-    """Return JSON text for each relevant item.
+    """Return the overlaps of each relevant item as JSON text.
 
-    For each other system, the text counts the items that both systems rank above the relevant item.
+    The text holds, by name of another system, how many items both systems rank above the relevant
+    item (see ``overlaps`` of :class:`RankSet`).
     """
     rows = range(len(ranks))
     return [overlaps_text({other: x[row] for other, x in ranks.overlaps.items()}) for row in rows]
@@ -279,8 +283,7 @@ def read_vector_json(text: str) -> Fit:
     Raises
     ------
     ValueError
-        If :func:`vector_json` did not write the text, or the number of values is not m + 1, with m
-        negatives.
+        If :func:`vector_json` did not write the text, or the number of values is not m + 1.
     """
     keys = ("n", "m", "scheme", "odds", "correction", "metric", "values", "prior")
     try:
