@@ -22,7 +22,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sampledash import checks
 from sampledash.types import Floats, Ints
@@ -296,15 +296,33 @@ def _rung(
     factors = q[:, None] + p[:, None] * np.exp(-1j * angles)
     factors += 1e-300  # because the logarithm of 0 is not defined
     # A matrix product with real and imaginary parts as separate columns is three times as fast.
-    logs = np.ascontiguousarray(np.log(factors)).view(np.float64)
+    logs = _log(factors).view(np.float64)
     sums = ((weight * q)[:, None] / factors).view(np.float64)
-    waves = np.exp((counts @ logs).view(np.complex128))
+    # The factor exp(i low angles) shifts the numbers low..most to 0..most - low.
+    waves = _exp((counts @ logs).view(np.complex128) + 1j * low * angles)
     rest = waves * (counts @ sums).view(np.complex128)
     result = np.zeros((2, len(counts), m + 1))
     for x, transform in zip(result, (waves, rest), strict=True):
-        chances = np.roll(scipy.fft.irfft(transform, size), -low, axis=1)
-        x[:, low : low + size] = chances[:, : m + 1 - low]
+        x[:, low : low + size] = scipy.fft.irfft(transform, size)[:, : m + 1 - low]
     return result[0], result[1]
+
+
+def _log(x: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Return ``np.log`` of complex numbers, from real functions: several times as fast."""
+    result = np.empty(x.shape, dtype=np.complex128)
+    np.log(np.abs(x), out=result.real)
+    np.arctan2(x.imag, x.real, out=result.imag)
+    return result
+
+
+def _exp(x: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Return ``np.exp`` of complex numbers, from real functions: several times as fast."""
+    tangent, result = np.tan(x.imag / 2), np.empty_like(x)
+    squared = tangent**2
+    size = np.exp(x.real) / (1 + squared)
+    np.multiply(1 - squared, size, out=result.real)
+    np.multiply(2 * tangent, size, out=result.imag)
+    return result
 
 
 def _with_ties(above: Floats, tied: Floats, below: Floats) -> Floats:
@@ -314,11 +332,13 @@ def _with_ties(above: Floats, tied: Floats, below: Floats) -> Floats:
     relevant item, tied with it and below it; the three numbers add up to m. Tied items are put in
     random order, so that 0, 1, ... or all of them come above, with equal probability.
     """
-    places = above.shape[1]
-    changes = np.zeros((len(above), places + 1))
-    for d in np.flatnonzero(np.any(tied > _NOTHING, axis=0)).tolist():
-        part = above[:, : places - d] * below[:, : places - d][:, ::-1]
-        part *= tied[:, d, None] / (d + 1)
-        changes[:, : places - d] += part
-        changes[:, d + 1 :] -= part
-    return np.cumsum(changes[:, :-1], axis=1)
+    # A row for each number of drawn items: slices are then contiguous, and sums faster.
+    above, tied, below = above.T.copy(), tied.T.copy(), below[:, ::-1].T.copy()
+    places = len(above)
+    changes = np.zeros((places + 1, above.shape[1]))
+    for d in np.flatnonzero(np.any(tied > _NOTHING, axis=1)).tolist():
+        part = above[: places - d] * below[d:]
+        part *= tied[d] / (d + 1)
+        changes[: places - d] += part
+        changes[d + 1 :] -= part
+    return np.cumsum(changes[:-1], axis=0).T
