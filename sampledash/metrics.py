@@ -4,8 +4,8 @@ Every metric here is a sum over the relevant items of a list (eq. 2-6 of Krichen
 KDD 2020). If ``a`` irrelevant items are ranked above the j-th relevant item, its rank is ``j + a``.
 So one function of ``(a, j)`` gives both the exact metric, where ``a`` counts all irrelevant items
 above, and the sampled metric, where ``a`` counts only drawn items above. Steck's measures TOPK and
-ATOP rank each relevant item among all other items, relevant ones included, and use the share of
-these items that is above it. Each relevant item is then the only relevant item of its own list.
+ATOP rank each relevant item among all other items, relevant ones included, and depend on the share
+of the other items that is above the relevant item. All other items then count as irrelevant.
 """
 
 import re
@@ -46,8 +46,8 @@ class Kind:
     of_others: bool = False
     first_only: bool = False
     reciprocal: bool = False
-    # Colour of the metric on the pages of the dashboard, and its entries in the menu of metrics on
-    # these pages, in which "k" stands for the chosen cutoff.
+    # Colour of the metric in the dashboard, and its entries in the dashboard's menu of metrics. In
+    # an entry, "k" stands for the chosen cutoff.
     color: str = "muted"
     chips: tuple[str, ...] = ()
 
@@ -419,5 +419,5 @@ def parse_metric(text: str) -> Metric:
 
 
 def as_metric(value: Metric | str) -> Metric:
-    """Return a metric from a metric (unchanged) or from a text such as "NDCG@10"."""
+    """Return a metric unchanged; convert a text such as "NDCG@10" to a metric."""
     return value if isinstance(value, Metric) else parse_metric(value)

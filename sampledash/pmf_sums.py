@@ -71,15 +71,15 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         members = [numbers == band for numbers in bands]
         shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
         low, high = float(shares.min()), float(shares.max())
-        # Keep a relevant item if fewer than h items are above it, because a sample may hold all of
-        # these items; the same holds for items below. A sample of the share ``high`` of N items
-        # holds h given items with probability about high^h. For the chosen h, this probability is
-        # 1e-18, or less if h is _END. ``end`` is the share h / N.
+        # Keep a relevant item if fewer than h items are above it, or fewer than h below it, because
+        # a sample may hold all of these items. If a sample holds a share ``high`` of N items, it
+        # holds h given items with probability about high^h. Choose h, at least _END, so that this
+        # probability is at most 1e-18. ``end`` is the share h / N.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # Within the band, the number N of negatives varies. This changes the logarithm of a
-        # probability that is not negligible by at most 4 times ``x``. Interpolation over 1/N with
-        # k points therefore has an error of about x^k / k!. ``sizes`` is a k for which this error
-        # is negligible.
+        # Within the band, the number N of negatives varies. The logarithm of every non-negligible
+        # probability therefore varies by at most 4 * x. Interpolation over 1/N with k points has an
+        # error far below x^k / k!. ``sizes`` is the largest k, up to _SIZES, for which x^k / k! is
+        # not below 1e-16.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))

@@ -236,10 +236,10 @@ class Protocol(HasScheme):
         return owner, *self.weights(counts[owner], above), weights
 
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
-        """Return quadrature nodes and weights for a mean over the number of items above an item.
+        """Return quadrature nodes and weights for a mean over the random order of tied items.
 
-        The mean is over the numbers ``above``, ..., ``above + tied``, because 0, 1, ... or all of
-        the ``tied`` items come above the relevant item, which has ``total`` negatives.
+        The nodes are numbers of items above the relevant item, from ``above`` to ``above + tied``.
+        The relevant item has ``total`` negatives.
         """
         last = above + tied
 
@@ -287,8 +287,8 @@ class Protocol(HasScheme):
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
         """Return the ``Sampling`` for which corrected values are computed.
 
-        The values are for the relevant items at ``position`` in their instances (1 is the best). n
-        is the rounded mean number of candidates of these items.
+        The values are for the relevant items at ``position`` in their instances (1 is the best).
+        The number of candidates of the ``Sampling`` is the rounded mean over these items.
         """
         # Uncorrected values (``by_rank`` is false) are the same for all schemes. Compute them for
         # the default scheme, so that all schemes share them in the cache.

@@ -82,9 +82,9 @@ class RankCounts:
         return {}
 
     def cached(self, key: Hashable, size: int, make: Callable[[], T]) -> T:
-        """Return a result about these items from the cache, or make it: a result of about ``size``.
+        """Return the result cached under ``key``, or call ``make`` and cache its result.
 
-        The cache is emptied before it holds more than _KEPT numbers.
+        The result holds about ``size`` numbers. The cache is emptied before it exceeds _KEPT.
         """
         # Several threads may use the cache at the same time, so look up the entry only once.
         if (entry := self._results.get(key)) is None:

@@ -162,7 +162,7 @@ class RankSet(ByDigest):
             self._check_mass(where, mass)
 
     def _overlap(self, what: str, given: ArrayLike) -> Ints:
-        """Return a value of ``overlaps`` in shape (rows, 2, 2); raise ValueError if it is wrong."""
+        """Return one entry of ``overlaps`` in shape (rows, 2, 2); raise ValueError if invalid."""
         inner, rows = checks.array_of(what, given), len(self)
         if inner.shape == (rows,):
             inner = np.pad(inner[:, None, None], ((0, 0), (0, 1), (0, 1)))

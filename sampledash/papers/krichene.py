@@ -1,9 +1,9 @@
 """The printed results of Krichene & Rendle, compared with what the package computes.
 
 The numbers in Tables 1-4 are compared with exactly computed values, not with a simulation: mean and
-standard deviation of a metric, and the probability that a run orders two systems rightly, follow
-from the distributions of the sampled ranks. The printed numbers have the sampling error of 1,000 or
-100 runs.
+standard deviation of a metric, and the probability that a run orders two systems correctly, follow
+from the distributions of the sampled ranks. The printed numbers have sampling errors, because they
+come from 1,000 runs (Tables 1 and 2) or 100 runs (Tables 3 and 4).
 
 References
 ----------
@@ -113,9 +113,9 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
     value minus the printed number; ``allowed``, the largest difference that matches; ``matched``,
     whether all numbers of the cell match; ``reason``, why a cell does not match.
 
-    The allowed difference is the rounding error plus two standard errors of the mean over runs. In
-    Table 4, the standard error is that of the number of runs in the right order. For exact metrics,
-    it is the error due to one random order of tied items.
+    The allowed difference is the rounding error plus two standard errors of the printed number. The
+    number is a mean over runs or, in Table 4, a number of runs. An exact metric depends on one
+    random order of tied items; its standard error is the standard deviation over such orders.
     """
     frame, setting = cells(table), SETTINGS[table]
     sets, m, runs = load(setting.example), setting.m, setting.runs
@@ -134,8 +134,8 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
         else:
             at = [systems.index(x) for x in cell["row"]], [names.index(x) for x in cell["metric"]]
             if column == "exact":
-                # With ``beyond`` negatives, all are drawn: the sampled metric is then the exact
-                # metric, and only the order of tied items is random.
+                # A sample of ``beyond`` negatives, more than any instance has, holds all of them:
+                # the sampled metric is the exact metric, and only the order of ties is random.
                 beyond, error = max(ranks.max_negatives for ranks in sets) + 1, np.zeros(len(cell))
                 if any(ranks.has_ties for ranks in sets):
                     error = np.sqrt(moments_of_means(metrics, sets, beyond, protocol)[1])[at]
@@ -161,9 +161,8 @@ def _reason(cell: str) -> str:
     return next((text for cells, text in REASONS.items() if re.fullmatch(cells, cell)), "")
 
 
-#: Results of checks of a paper's statements, by name. A result is a pair (our number, whether the
-#: statement holds). Or it is a number or text that replaces ``$name`` in the text file with the
-#: statements.
+#: Maps the name of each statement of a paper to a pair: our number, and whether the statement
+#: holds. Other names map to a number or text that replaces ``$name`` in the file of statements.
 Values = Mapping[str, Any]
 
 
@@ -310,10 +309,10 @@ def _turns(values: Floats) -> int:
 
 
 def _sizes() -> Values:
-    """Check statements of Krichene & Rendle, section 5.5: how does bias depend on m and n?
+    """Check statements of Krichene & Rendle, section 5.5, on how bias depends on m and n.
 
-    m is the number of negatives, n that of candidates. The bias is that of AP, without correction
-    and with the correction of least bias.
+    m is the number of negatives, n the number of candidates. The checks use AP, uncorrected and
+    with the correction of least bias.
     """
     by_m = [_least_bias(1000, m) for m in (2, 4, 8, 16)]
     by_n = [_least_bias(n, 8) for n in (250, 500, 1000, 2000)]
@@ -382,10 +381,9 @@ def _by_column(table: pd.DataFrame, what: str = "ours") -> pd.DataFrame:
 def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
     """Check statements of Krichene & Rendle, section 6.1 and Figure 5, on true ranks."""
     x, z = by["X"], by["Z"]
-    # Count the users whose relevant item is at the end of the list that recommender Z ranks.
-    # ``worst`` is the number in the last 1 % of the list, with the relevant item behind all items
-    # tied with it. ``drawn`` is the expected number in the last 10 %, with tied items in random
-    # order.
+    # Count the users whose relevant item recommender Z ranks near the end. ``worst`` is the number
+    # of relevant items in the last 1 % of their lists if each is ranked after all items tied with
+    # it. ``drawn`` is the expected number in the last 10 % if tied items are in random order.
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]

@@ -47,7 +47,7 @@ ALLOWED = 0.0005 + 2 * 0.005
 
 
 def match_table_2(load: Load) -> pd.DataFrame:
-    """Compare the metric ATOP in Steck's Table 2, on test ratings, with that of the bundled ranks.
+    """Compare ATOP in Steck's Table 2, on test ratings, with ATOP of the bundled ranks.
 
     ``load`` returns the bundled rank sets by name: :func:`sampledash.example`.
 
@@ -67,11 +67,11 @@ def match_table_2(load: Load) -> pd.DataFrame:
 def observed_means(
     values: Floats, chance: ArrayLike, repeats: int, rng: np.random.Generator
 ) -> Floats:
-    """Simulate which relevant items of a user are observed; return mean metrics of these items.
+    """Return the mean metrics of a user's observed relevant items, in ``repeats`` simulations.
 
-    ``values`` are the metrics of all relevant items, shape (metrics, relevant items). Each item is
-    observed with probability ``chance``, above 0. The result has shape (repeats, metrics). It is
-    NaN where no item was observed, because the user is then not in the test set.
+    ``values`` are the metrics of all relevant items, shape (metrics, relevant items). ``chance`` is
+    the probability that an item is observed: one number, or one per item. The result has shape
+    (repeats, metrics). A row is NaN if no item is observed: the user is then not in the test set.
 
     Whether irrelevant items are observed does not matter, because items are ranked among all items.
     Steck's second assumption, about irrelevant items, is therefore not needed.
@@ -82,7 +82,7 @@ def observed_means(
 
 
 def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> pd.DataFrame:
-    """Simulate a user to check eq. 6-7 of Steck, and the bias if their assumption is violated.
+    """Simulate a user to check eq. 6-7 of Steck, and the bias if ratings are not missing at random.
 
     If relevant ratings are missing at random, the metrics of the observed relevant items, ranked
     among *all* items, estimate the metrics of all relevant items without bias. The user's relevant
@@ -92,9 +92,9 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
 
     Returns
     -------
-    A row for each of the metrics TOPK and ATOP: ``measure``, its name; ``complete``, its mean over
-    all relevant items; ``observed``, its mean over the observed items, averaged over the
-    repetitions; ``off``, the difference of both in standard errors.
+    A row for each of the metrics TOPK and ATOP: ``measure``, the name; ``complete``, the mean over
+    all relevant items; ``observed``, the mean over the observed items, averaged over the
+    repetitions; ``off``, ``observed`` minus ``complete``, in standard errors of ``observed``.
     """
     ranks, measures = [1 + i + i**2 for i in range(20)], ["TOPK@0.05", "ATOP"]
     worst = 2 / 3 / (1 + times)
@@ -107,7 +107,7 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
 
 
 def check_steck(load: Load) -> pd.DataFrame:
-    """Return a table of statements of Steck (2010), with our numbers: do the statements hold?
+    """Check statements of Steck (2010); return a table of them, with our numbers.
 
     ``load`` returns the bundled rank sets by name.
     """

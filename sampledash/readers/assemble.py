@@ -411,7 +411,7 @@ def _different(
 
 
 def _unlike(what: str) -> DifferentInstances:
-    """Return the error for systems with different instances; it offers to compare them anyway."""
+    """Return the error for different instances; its remedy is to compare the systems anyway."""
     remedy = checks.Remedy("instances", "any")
     ways = {"Compare them as they are": {"instances": "any"}}
     return DifferentInstances(f"{what}, or compare them as they are", remedy, ways=ways)

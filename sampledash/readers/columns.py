@@ -64,10 +64,10 @@ class Layout:
     The role is None if the header is unknown.
 
     ``kind`` names the format. ``data`` is the text, in which lines are counted for messages; None
-    if the file is no text (Parquet, arrays). For ranks that a user typed, the headers are the names
-    of the systems. ``headed``: whether the first record holds the headers. ``quoted``: whether
-    cells may be in quotation marks. ``index``: headers of columns that Parquet's metadata declare
-    to be a row index.
+    if the file is not text (Parquet, arrays). For ranks that a user typed, the headers are the
+    names of the systems. ``headed``: whether the first record holds the headers. ``quoted``:
+    whether cells may be in quotation marks. ``index``: headers of columns that Parquet's metadata
+    declare to be a row index.
     """
 
     name: str
@@ -158,7 +158,7 @@ def stream(data: bytes) -> io.TextIOWrapper:
 def records(data: bytes, delimiter: str, quoted: bool = True) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and the cells of each record; skip blank lines, as pandas does.
 
-    A record has no cells if one of its cells exceeds the length limit of the csv module.
+    If a cell of a record exceeds the length limit of the csv module, yield an empty list of cells.
     """
     reader = csv.reader(stream(data), delimiter=delimiter, quoting=QUOTING[quoted])
     line = 1
@@ -396,7 +396,7 @@ def categories(codes: NDArray[Any], names: ArrayLike) -> pd.Categorical:
 
 
 def plain_integers(text: Any) -> NDArray[Any] | None:
-    """Return labels as integers, or None if some label is no plain integer, such as x or 007."""
+    """Return labels as integers, or None if a label is not a plain integer, such as x or 007."""
     try:
         compute.cast(text[:1], pa.int64())  # if the first label is text, do not try the others
         integers = compute.cast(text, pa.int64())

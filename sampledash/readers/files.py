@@ -31,7 +31,7 @@ def open_sources(
     name: str | Sequence[str] | None = None,
     qrels: PathOrBuffer | None = None,
 ) -> Opened:
-    """Parse files, but make no rank sets yet; :func:`read_rank_sets` explains the arguments."""
+    """Return the parsed files; :func:`read_rank_sets` explains the arguments."""
     many = isinstance(source, Sequence) and not isinstance(source, str)
     sources: list[Any] = list(source) if isinstance(source, Sequence) and many else [source]
     names: list[Any] = [name] * len(sources) if name is None or not many else list(name)
@@ -154,7 +154,7 @@ def read_rank_sets(
         What to do when systems cover different instances: ``"same"`` raises an error, ``"shared"``
         uses only the instances that all systems have, and ``"any"`` uses all instances.
     qrels
-        Relevance judgements for TREC runs, or test items for lists; it may also be a source.
+        Relevance judgements for TREC runs, or test items for lists; ``source`` may hold them too.
     runs
         How to read a column of repetitions (``fold``, ``seed``, ``split``, ``repetition``, or
         ``run`` beside a system column): ``"averaged"`` makes every instance of every repetition a
@@ -192,11 +192,12 @@ def read_rank_sets(
     numbers), and rows with count 0 are left out. All systems need the same sum of counts, but their
     rows may differ. A *wide* file has one column per system, named by its header, and optionally
     instance and n_candidates. A blank cell means that the system lacks the instance. Columns of
-    text are ignored, but text that is meant as a number (``5%``) is refused. A column that is named
-    as a row index, and whose numbers rise, is ignored; a column that counts 1, 2, 3, ... under
-    another name is refused. A file with a rank column is long, and any other file is wide, so no
-    system of a wide file can be called "rank" or "n". A text column with an unknown header that may
-    name systems is refused, because all systems would be read as one.
+    text are ignored, but text that is meant as a number (``5%``) is refused. A column with the name
+    of a row index (``index``, ``id`` ...) and increasing numbers is ignored. In 10 or more rows, a
+    column that counts 1, 2, 3, ... under another name is refused. A file with a rank column is
+    long, and any other file is wide, so no system of a wide file can be called "rank" or "n". A
+    text column with an unknown header that may name systems is refused, because all systems would
+    be read as one.
 
     A one-dimensional *array* holds the ranks of one system, a two-dimensional array is read like a
     wide file, and named fields are read like columns. Pickles are never read. A *TREC* run has
@@ -204,13 +205,13 @@ def read_rank_sets(
     ranked by decreasing score in single precision, and documents of equal score by decreasing
     document id, as in trec_eval and pytrec_eval; the rank column is ignored, and a grade of 1 or
     more is relevant. Documents without a judgement are irrelevant candidates; queries without a
-    relevant document are no instances. If a run lacks several relevant items of a
+    relevant document are left out. If a run lacks several relevant items of a
     query, ``censored="tied"`` draws their ranks beyond the ranked documents, with a fixed seed.
 
     A *list of recommendations*, as frameworks save it, has one row per recommended item and columns
     for user, item and score (or rank) under the usual names. It needs a table of test items with
     columns user and item, among the sources or as ``qrels``. Lists are read like runs, but equal
-    scores are ties, and rows with score -inf are left out: they mark items that are no candidates.
+    scores are ties, and rows with score -inf are left out: they mark items that are not candidates.
 
     Ranks must come from ranking *all* candidates. Ranks among sampled negatives can also be read,
     but everything computed from them is then wrong.

@@ -256,9 +256,10 @@ def by_names(
     chosen: Mapping[Any, str | None] = MappingProxyType({}),
     **text: Any,
 ) -> Layout:
-    """Find the column of each role, such as "user": the chosen column, or one with a usual name.
+    """Return the layout of a table: for each role, the chosen column or one with a usual name.
 
-    ``chosen`` maps roles to headers; the header ``""`` means that there is no such column.
+    ``roles`` holds the roles, such as "user", with their usual names. ``chosen`` maps roles to
+    headers; the header ``""`` means that there is no such column.
     """
     headers = [header.strip() for header in headers]
     parsing.refuse_repeated(headers, name)

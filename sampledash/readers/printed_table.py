@@ -42,7 +42,7 @@ _COMPARED = re.compile(
 _MISSING = re.compile(r"(?i)(?:\\?[-–—−]+|n\.?/?a\.?|nan)?")  # matches a cell without a value
 # A standard deviation after a value.
 _BEHIND = re.compile(r"(?<=[\d%])\s*(?:\([\d.,±%]+\)|(?:±|\+/-|\\pm)\s*[\d.,]+)")
-# Footnote marks and emphasis in a name or a value; standard deviation or parentheses behind it.
+# Footnote marks and emphasis in a name or value; standard deviation or parentheses at its end.
 _MARKS = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^↑↓]+|(?<![^\W_])_+|_+(?![^\W_])|\((?:[^)]*)\)\s*$")
 _DECIMAL = re.compile(r"[\W_]*\d*[.,]\d")  # the beginning of a number with a decimal point
 _NUMBER = re.compile(r"[+-]?[0-9]*(?:[.,][0-9]+)?\s*%?")
@@ -78,7 +78,7 @@ class PrintedTable:
     notes: list[str]
     n: int | None = None
     m: int | None = None
-    title: str = ""  # title of the table, from a line such as "# Yelp" above
+    title: str = ""  # title of the table, from a line such as "# Yelp" above it
 
 
 def read_tables(text: str) -> list[PrintedTable]:
@@ -118,8 +118,8 @@ def read_printed(text: str) -> PrintedTable:
     ----------
     text
         Cells separated by ``&``, ``|``, tabs, semicolons, commas or spaces. Values are as printed:
-        their digits tell how they were rounded. Bold, daggers and ``± ...`` are dropped; columns
-        that are no known metric, and lines that are no system (Improv., p-value), are left out. A
+        their digits tell how they were rounded. Bold, daggers and ``± ...`` are dropped. Columns of
+        unknown metrics, and lines that hold no system (Improv., p-value), are left out. A
         cell without a value is blank, a dash or N/A. A line may set ``m = 99, n = 1000``.
 
     Raises
@@ -134,8 +134,8 @@ def read_printed(text: str) -> PrintedTable:
 
     A positive value up to 1 without a percent sign could be a fraction or in percent. If the name
     of its column has ``(%)``, it is read as percent. If its column is in percent for another
-    reason, it is refused. In a column of fractions it is read as a fraction. It is refused there
-    too if another column has values above 1 and the whole table has no percent sign.
+    reason, it is refused. In a column of fractions, it is read as a fraction; but it is refused if
+    another column has values above 1 and the whole table has no percent sign.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def _plain(line: str) -> str:
 
 @dataclass(frozen=True)
 class Heading:
-    """A column's name as printed and in full, its metric or None, and whether it says ``(%)``."""
+    """A column: name as printed and in full, metric or None, whether ``(%)`` is in the header."""
 
     printed: str
     name: str
@@ -272,10 +272,10 @@ def heading(printed: str) -> Heading:
 
 @dataclass(frozen=True)
 class Parting:
-    """How a printed table is divided: ``names`` of its columns, and ``mark`` between its cells.
+    """The columns of a printed table, and the separator of its cells.
 
-    The first column holds the systems. An empty ``mark`` stands for spaces. ``place`` is the number
-    of the line with the column names.
+    ``names`` holds the headings of the columns; the first column holds the systems. ``mark`` is the
+    separator; if empty, spaces separate cells. ``place`` is the line number of the column names.
     """
 
     names: list[Heading]

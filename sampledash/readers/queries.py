@@ -66,7 +66,7 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
 
 
 def _numbers(table: Table, header: str, name: str) -> Any:
-    """Return the numbers in a column of text; refuse text that is no number."""
+    """Return the numbers in a column of text; refuse text that is not a number."""
     text = table[header].re_replace(r"\s", "").lower().nullif("")
     number = text.re_search(rf"^({NUMERAL}|[+-]?inf|-?nan)$")
     wrong = table.filter(~number.fill_null(True)).select(header)
@@ -78,7 +78,7 @@ def _numbers(table: Table, header: str, name: str) -> Any:
 
 
 def means(flag: Any, words: tuple[str, ...]) -> Any:
-    """Return whether each cell of a column means yes (``words`` is YES), or no (it is NO).
+    """Return whether each cell means yes (if ``words`` is YES) or means no (if ``words`` is NO).
 
     YES and NO are the texts that mean yes and no. In a column of numbers, 1 means yes and 0 no.
     """
@@ -117,7 +117,7 @@ def _flagged(table: Table, pairs: Table, name: str) -> Table:
 
 
 def is_candidate(score: Any) -> Any:
-    """Return whether a row is a candidate; the score -inf marks items that are no candidates."""
+    """Return whether a row is a candidate; the score -inf marks items that are not candidates."""
     return score.fill_null(0) != float("-inf")
 
 
@@ -135,16 +135,17 @@ def wanted_items(candidates: Table) -> Table:
 def class_sums(candidates: Table, groups: Any, key: str) -> Table:
     """Count the items above, tied with and below each relevant item, by group of items.
 
-    A group holds items of about equal sampling weight, or the items of one stratum. The column
-    ``key`` of ``candidates`` says to which row of the data frame ``groups`` an item belongs. This
-    row holds ``first``, the index of the item's group. An item may be divided over several groups:
-    ``part0`` is its fraction in this group, ``part1`` its fraction in the next group, etc.
+    A group holds items of about equal sampling weight, or the items of one stratum. Each item of
+    ``candidates`` is joined to the row of the data frame ``groups`` that has the same value in the
+    column ``key``. In this row, ``first`` is the index of the item's group. An item may be divided
+    over several groups: ``part0`` is the item's fraction in the group ``first``, ``part1`` its
+    fraction in the group ``first + 1``, etc.
 
-    The result has a row for each combination of ``row``, ``first`` and ``side``. ``row`` is the
+    The result has a record for each combination of ``row``, ``first`` and ``side``. ``row`` is the
     index of the relevant item, in the order of system and instance. ``side`` is 0 for items with a
     better score than the relevant item, 1 for an equal score, 2 for a worse score, and 3 for the
-    relevant item itself and items that are no candidates. ``size`` counts the items of a
-    combination, and the columns ``part…`` are the sums of the items' fractions.
+    relevant item itself and for items that are not candidates. ``size`` is the number of items, and
+    the columns ``part…`` are the sums of their fractions.
     """
     import ibis
 
@@ -161,11 +162,11 @@ def class_sums(candidates: Table, groups: Any, key: str) -> Table:
 
 
 def overlaps(candidates: Table) -> Table:
-    """Count the negatives that two systems both rank above, or level with, the relevant item.
+    """Count the negatives that two systems both rank above the relevant item, or tie with it.
 
     A row gives the number of such negatives, ``size``, for the systems ``system`` and ``other`` and
     an ``instance``. The columns ``tied`` and ``tied_there`` say whether these negatives are tied
-    with the relevant item in the ranking of ``system`` and in that of ``other``.
+    with the relevant item in the ranking of ``system`` and in the ranking of ``other``.
     """
     both = wanted_items(candidates).rename(own="item").join(candidates[*KEYS, "score"], KEYS[:2])
     score, tied = both["score"], both["score"] == both["wanted"]
@@ -180,9 +181,9 @@ def overlaps(candidates: Table) -> Table:
 
 
 def item_weights(table: Table, name: str) -> Table:
-    """Return a row for each item, with the smallest and largest sampling weight in the table.
+    """Return a row for each item, with the item's smallest (``low``) and largest (``high``) weight.
 
-    The largest is NaN if a weight is no number.
+    ``high`` is NaN if a weight of the item is not a number.
     """
     header = next((header for header in table.columns if bare(header) == "weight"), None)
     if header is None:
@@ -196,8 +197,8 @@ def rank(candidates: Table) -> Table:
     """Return system, instance, rank, n and ties of every relevant item with a score.
 
     The rank is 1 + the number of candidates with a better score; a missing score is never better.
-    If relevant items of an instance have equal scores, their ties are broken by a hash of instance
-    and item, as by a random order of all candidates with this score.
+    If several relevant items of an instance have the same score, all candidates with this score are
+    ordered by a hash of instance and item instead of at random; ``ties`` is then 0.
     """
     import ibis
 
@@ -209,7 +210,7 @@ def rank(candidates: Table) -> Table:
         (text_of(both["instance"]) + "|" + text_of(both[item])).hexdigest("md5")
         for item in ("item", "own")
     ]
-    # The hash is computed only for the items of such a tie.
+    # Compare hashes only where several relevant items of an instance have the same score.
     before = ibis.ifelse(level & both["several"], digests[0] < digests[1], False)
     numbers = {
         "rank": both.count(where=(both["score"] > both["wanted"]) | before) + 1,

@@ -1,4 +1,4 @@
-"""Convert scores and JSON lines to Parquet: scores become sampled ranks with their ties."""
+"""Convert scores and JSON lines to Parquet; scores become sampled ranks and numbers of ties."""
 
 import io
 import zipfile

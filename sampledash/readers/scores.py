@@ -45,7 +45,7 @@ def refuse_cells(name: str, sizes: Mapping[str, int]) -> None:
 
 
 def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> None:
-    """Raise an error for ``again`` rows that repeat an item; ``some`` are the items to name."""
+    """Raise the error that ``again`` rows repeat an item; its message names the items ``some``."""
     items = (f"item {str(x['item'])!r} of instance {str(x['instance'])!r}" for x in some)
     rows = counted(again, "row repeats", "rows repeat")
     raise ReadError(f"{name}: {rows} an item, such as {'; '.join(items)}; keep one row for each")

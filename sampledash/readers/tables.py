@@ -204,8 +204,8 @@ def careful_frame(
 ) -> pd.DataFrame:
     """Parse text with pandas; labels and real numbers (columns in ``_EXACT``) remain text.
 
-    If pandas fails, ``second`` (the first record after the header) and ``rest`` (the later records)
-    show the number of the line to name in the error.
+    If pandas fails, the error names the line of a record with too many cells, or else the last
+    line. ``second`` is the first record after the header, ``rest`` yields the later records.
     """
     try:
         return pd.read_csv(
