@@ -143,8 +143,7 @@ class Catalogue(HasScheme):
                 likely = np.any(chances[some, : size + 1] > _NOTHING, axis=0)
                 most = int(np.flatnonzero(likely)[-1])
                 drawn = pmf(DEFAULT_SCHEME, most, total - twice[some], twice[some] - top[some])
-                drawn = over_sizes(drawn, chances[some, : most + 1])
-                result[some, m - most :] = drawn[:, ::-1]
+                result[some, m - most :] = over_sizes(drawn, chances[some, : most + 1])[:, ::-1]
         result *= (part / result.sum(axis=1))[:, None]
         yield slice(0, None), result[:rows] + result[rows:]
 

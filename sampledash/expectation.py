@@ -23,7 +23,7 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     rank
         True ranks, integers in 1..n, any shape.
     sampling

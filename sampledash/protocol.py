@@ -9,7 +9,7 @@ quadrature or by a closed form.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, TypedDict, get_args
 
@@ -26,7 +26,7 @@ from sampledash.rank_sets import RankSet, Ties
 from sampledash.sampled_rank_sets import MOST_PLACES, population_of
 from sampledash.sampling import TOO_MANY, Sampling, item_weights, modes, pmf, pmf_chunks
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, HasScheme, Scheme, check_odds
-from sampledash.types import Floats, blocks, frozen
+from sampledash.types import Floats, Ints, blocks, frozen
 
 Weighting = Literal["instances", "relevant-items"]
 
@@ -203,6 +203,14 @@ class Protocol(HasScheme):
             p = counts.cached((self.scheme, m), len(counts) * m, lambda: frozen(make()))
             yield np.arange(len(counts)), p
             return
+        if (sizes := self.design.sizes) is not None:
+            most = np.minimum(m, counts.negatives)
+            for size in np.unique(most).tolist():
+                at = np.flatnonzero(most == size)
+                for some, law in replace(self, scheme=DEFAULT_SCHEME).laws(counts[at], size):
+                    p = sampling.over_sizes_of(sizes, m, law, counts.negatives[at[some]])
+                    yield at[some], np.pad(p, ((0, 0), (0, m - size)))
+            return
         plain = np.flatnonzero(counts.tied == 0)
         above, below = self.weights(counts[plain])
         order = np.argsort(modes(self.scheme, m, above, below), kind="stable")
@@ -229,32 +237,24 @@ class Protocol(HasScheme):
         Return four arrays with an entry per node: the index of the relevant item, the sampling
         weights above and below this item, and the weight of the node in the item's mean.
         """
-        whole = np.column_stack([counts.above, counts.tied, counts.negatives]).astype(np.int64)
-        nodes = [self._nodes(m, *block) for block in whole.tolist()]
-        above, weights = (np.concatenate(column) for column in zip(*nodes, strict=True))
-        owner = np.repeat(np.arange(len(counts)), [len(x) for x, _ in nodes])
-        return owner, *self.weights(counts[owner], above), weights
+        least, total = counts.above.astype(np.int64), counts.negatives.astype(np.int64)
+        last, width = least + counts.tied, 1 / np.sqrt(m)
 
-    def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
-        """Return quadrature nodes and weights for a mean over the random order of tied items.
-
-        The nodes are numbers of items above the relevant item, from ``above`` to ``above + tied``.
-        The relevant item has ``total`` negatives.
-        """
-        last = above + tied
-
-        def end_of(first: int) -> int:
-            end = min(last, max(first + SIZE - 1, reach(first, total, 1 / np.sqrt(m), self.odds)))
-            if self.design.once and (first < m or end > total - m):
+        def end_of(index: Ints, first: Ints) -> Ints:
+            single = first + SIZE - 1
+            end = np.maximum(single, reach(first, total[index], width, self.odds))
+            end = np.minimum(end, last[index])
+            if self.design.once:
                 # Near both ends of the list, the distribution of the sampled rank is not smooth in
                 # the true rank, so true ranks are summed one by one.
-                end = min(last, first + SIZE - 1)
+                end = np.where((first < m) | (end > total[index] - m), single, end)
             # A panel is a range of numbers that share one Gauss rule. Round its length down to one
             # of few lengths, because the rule is computed (and cached) for every length.
-            drop = max((end - first + 1).bit_length() - 4, 0)
-            return first - 1 + ((end - first + 1) >> drop << drop)
+            drop = np.maximum(np.frexp(end - first + 1)[1] - 4, 0)
+            return np.asarray(first - 1 + ((end - first + 1) >> drop << drop))
 
-        return mean_nodes(above, last, end_of)
+        owner, above, weights = mean_nodes(least, last, end_of)
+        return owner, *self.weights(counts[owner], above), weights
 
     def vector(self, metric: Metric, counts: RankCounts, m: int, position: int) -> Floats:
         """Return the corrected values for 0..m sampled items above the relevant item.

@@ -80,20 +80,31 @@ def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, 
     return nodes, weights, start
 
 
-def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Floats, Floats]:
-    """Return quadrature nodes and weights for a function's mean over the integers first..last.
+def mean_nodes(
+    first: Ints, last: Ints, end_of: Callable[[Ints, Ints], Ints]
+) -> tuple[Ints, Floats, Floats]:
+    """Return quadrature nodes for the means of a function over the integers first[i]..last[i].
 
-    The weights sum to 1. The integers are divided into panels, each with its own Gauss rule.
-    ``end_of`` maps the first integer of a panel to the last integer that it may contain.
+    The integers of each mean are divided into panels, each with its own Gauss rule. ``end_of`` gets
+    two arrays with an entry per panel: the index i of the mean, and the panel's first integer. For
+    each panel, it returns the last integer that the panel may contain.
+
+    Return three arrays with an entry per node: the index i of the mean, the node, and the weight of
+    the node. The weights of a mean sum to 1.
     """
-    ends = [first]
-    while ends[-1] <= last:
-        ends.append(min(end_of(ends[-1]), last) + 1)
-    nodes, weights, _ = panels(ends[:-1], ends[1:])
-    return nodes, weights / (last - first + 1)
+    parts, index, start = [], np.arange(len(first)), first
+    while len(index):
+        end = np.minimum(end_of(index, start), last[index]) + 1
+        parts.append((index, start, end))
+        more = end <= last[index]
+        index, start = index[more], end[more]
+    index, start, end = map(np.concatenate, zip(*parts, strict=True))
+    nodes, weights, at = panels(start, end)
+    owner = np.repeat(index, np.diff(at, append=len(nodes)))
+    return owner, nodes, weights / (last - first + 1)[owner]
 
 
-def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
+def reach(first: ArrayLike, total: ArrayLike, width: float, odds: float = 1.0) -> Ints:
     """Return the last number of the quadrature panel (range of numbers) that begins at ``first``.
 
     The numbers count the items above a relevant item. Within the panel, arcsin(sqrt(p)) grows by at
@@ -101,11 +112,9 @@ def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
     ``total`` items, each item above the relevant item has weight ``odds``, each other item 1.
     """
     # Compute arcsin(sqrt(p)) by arctan2, because a rounding error may make p larger than 1.
-    angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + width
-    if angle >= np.pi / 2:
-        return total
-    q = np.sin(angle) ** 2
-    return int(total * q / (odds * (1 - q) + q))
+    angle = np.arctan2(np.sqrt(np.multiply(odds, first)), np.sqrt(np.subtract(total, first)))
+    q = np.sin(np.minimum(angle + width, np.pi / 2)) ** 2
+    return np.asarray(total * q / (odds * (1 - q) + q)).astype(np.int64)
 
 
 def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> list[int]:
@@ -139,7 +148,7 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
             ends.extend(range(first + 1, stop + 1))
             first = stop
         while first < stop:
-            further = max(first, reach(first, n - 1, width, sampling.odds)) + 1
+            further = max(first, int(reach(first, n - 1, width, sampling.odds))) + 1
             if rule.mirrored:
                 further = min(further, max(first + 1, (first + n) // 2))
             first = min(stop, rule.steep * first + 1, further)

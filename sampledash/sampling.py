@@ -206,11 +206,18 @@ def _mixed(sizes: Sizes, draws: Floats, a: Floats, b: Floats) -> Floats:
     both = np.column_stack(np.broadcast_arrays(draws, np.rint(a + b))).astype(np.int64)
     for m, top in np.unique(np.column_stack([both[:, 0], both.min(axis=1)]), axis=0).tolist():
         at = np.flatnonzero((both[:, 0] == m) & (both.min(axis=1) == top))
-        totals, place = np.unique(both[at, 1], return_inverse=True)
-        left, vectors = interpolated(sizes, m, totals)
-        law, chances = pmf(DEFAULT_SCHEME, top, a[at, 0], b[at, 0]), (left @ vectors)[place]
-        for rows in blocks(len(at), _CACHE, top + 1):  # so few that they fit the CPU cache
-            result[at[rows], : top + 1] = over_sizes(law[rows], chances[rows])
+        law = pmf(DEFAULT_SCHEME, top, a[at, 0], b[at, 0])
+        result[at, : top + 1] = over_sizes_of(sizes, m, law, both[at, 1])
+    return result
+
+
+def over_sizes_of(sizes: Sizes, m: int, law: Floats, negatives: Ints) -> Floats:
+    """Return :func:`over_sizes` for m draws from each number of negatives."""
+    totals, place = np.unique(negatives, return_inverse=True)
+    left, vectors = interpolated(sizes, m, totals)
+    result, chances = np.empty_like(law), (left @ vectors)[place]
+    for rows in blocks(len(law), _CACHE, law.shape[1]):  # so few that they fit the CPU cache
+        result[rows] = over_sizes(law[rows], chances[rows])
     return result
 
 
@@ -232,7 +239,7 @@ def over_sizes(law: Floats, chances: Floats) -> Floats:
         law[:d] += drop[:d]
         if possible[d - 1]:
             total[:d] += np.multiply(law[:d], chances[d - 1], out=drop[:d])
-    return total.T
+    return np.asarray(total.T)
 
 
 def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:

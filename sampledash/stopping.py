@@ -68,7 +68,8 @@ def deciding_cutoff(
     Parameters
     ----------
     metric
-        A metric or its text. AP, RR and NDCG without a cutoff need a tolerance above 0.
+        A metric, or text such as ``"Recall@10"``. AP, RR and NDCG without a cutoff need a tolerance
+        above 0.
     n
         Number of candidates, relevant items included.
     relevant
@@ -137,7 +138,7 @@ def stopping_cost(
     Parameters
     ----------
     metric
-        A metric or its text, as in :func:`deciding_cutoff`.
+        A metric, or text such as ``"Recall@10"``, as in :func:`deciding_cutoff`.
     rank
         Rank of the best relevant item, or its best possible rank if it is tied: any shape.
     n

@@ -312,8 +312,7 @@ def slopes(
             textfont={"size": size, "color": colors},
         )
         font = {"size": 15, "color": theme.look(dark).ink}
-        above = scatter("text", [x], [1.26], text=[head], cliponaxis=False, textfont=font)
-        return [names, above]
+        return [names, scatter("text", [x], [1.26], text=[head], cliponaxis=False, textfont=font)]
 
     steps = {}
     for m, values in sampled.items():

@@ -224,8 +224,7 @@ def count(args: argparse.Namespace, progress: Progress) -> Answer:
         table, several = table[of == 1], table[of > 1]
         totals = {"instance": ("instance", "min"), **totals}
     counts = table.groupby(keys, sort=False, dropna=False).agg(**totals).reset_index()
-    counts = pd.concat([counts, several[counts.columns]], ignore_index=True)
-    return Answer((), {"counts": counts})
+    return Answer((), {"counts": pd.concat([counts, several[counts.columns]], ignore_index=True)})
 
 
 def _engine(args: argparse.Namespace, *others: str | None) -> str | None:

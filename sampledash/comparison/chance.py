@@ -74,7 +74,7 @@ def probability_of_order(
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     sets
         At least two rank sets, one per system; each is sampled independently of the others.
     m

@@ -100,7 +100,7 @@ def designs(
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     sets
         True ranks, one rank set per system.
     budget
@@ -322,8 +322,7 @@ def _chance_of_subsets(
         return float(normal_chances(difference, error, step))
 
     def transform(frequencies: Floats) -> Complex:
-        waves = [_waves_of_subset(*mean, frequencies) for mean in means]
-        return np.asarray(np.prod(waves, axis=0))
+        return np.asarray(np.prod([_waves_of_subset(*x, frequencies) for x in means], axis=0))
 
     work = 10 * sum(len(values) + drawn for values, _, drawn in means)
     return chance_above(transform, work, difference, error, shift)
@@ -404,7 +403,7 @@ def mean_of_sample(
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     ranks
         True ranks of instances drawn at random, for example those that
         :func:`~sampledash.evaluate` returns with a budget.

@@ -27,12 +27,12 @@ from sampledash.rank_counts import RankCounts
 from sampledash.rank_sets import RankSet, Ties
 from sampledash.sampling import check_metric
 from sampledash.schemes import SCHEMES, Scheme
-from sampledash.types import Floats, Ints, Progress
+from sampledash.types import Floats, Ints, Progress, blocks
 
 # Entries of a histogram that are smaller than this are set to 0: computing with subnormal numbers
 # would be a hundred times slower.
 _TINY = 1e-290
-_ROOM = 1 << 23  # largest number of histogram entries that are cached for later calls
+_ROOM = 1 << 23  # largest number of nodes in memory, and of histogram entries in the cache
 # To average a metric over the random orders of tied items, a table of the metric at all ranks is
 # used if the ranks are below this number, and otherwise numerical integration.
 _TABLE = 10_000_000
@@ -41,8 +41,7 @@ _TABLE = 10_000_000
 def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
     """Return the progress callback for step ``number`` (from 0) of ``steps`` equal steps."""
     checks.function("progress", progress)
-    report = progress or (lambda share: None)
-    return lambda part: report((number + part) / steps)
+    return lambda part: progress((number + part) / steps) if progress else None
 
 
 def mean(
@@ -57,7 +56,7 @@ def mean(
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     ranks
         True ranks.
     ties
@@ -79,7 +78,7 @@ def mean_range(
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     ranks
         True ranks, of which some are only known to be beyond the end of the list. The metric is
         averaged over all orders of tied items.
@@ -148,16 +147,16 @@ def _range_mean(metric: Metric, above: Ints, tied: Ints, position: int) -> Float
         table = np.r_[0.0, np.cumsum(metric.of_above(np.arange(top + 1), 1, position))]
         mean = (table[above + tied + 1] - table[above]) / (tied + 1)
         return np.where(tied == 0, metric.of_above(above, 1, position), mean)
-    cut = np.inf if metric.k is None else metric.k - position + 1
+    cut = -1 if metric.k is None else metric.k - position + 1
 
-    def end_of(first: int) -> int:
-        end = max(2 * first, first + SIZE - 1)
-        return int(cut) - 1 if first < cut <= end else end
+    def end_of(_: Ints, first: Ints) -> Ints:
+        end = np.maximum(2 * first, first + SIZE - 1)
+        return np.where((first < cut) & (cut <= end), cut - 1, end)
 
     means = np.empty(len(above))
-    for i, (a, t) in enumerate(zip(above.tolist(), tied.tolist(), strict=True)):
-        counts, weights = mean_nodes(a, a + t, end_of)
-        means[i] = weights @ metric.of_above(counts, 1, position)
+    for some in blocks(len(above), _ROOM, 64 * SIZE):
+        owner, counts, weights = mean_nodes(above[some], (above + tied)[some], end_of)
+        means[some] = np.bincount(owner, weights * metric.of_above(counts, 1, position))
     return means
 
 
@@ -169,7 +168,7 @@ def expected_mean(
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     ranks
         True ranks.
     m
@@ -452,7 +451,7 @@ def curve(
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     sets
         One rank set per system.
     m_values

@@ -235,7 +235,7 @@ def flips(
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     sets
         At least two rank sets, one per system.
     m_max

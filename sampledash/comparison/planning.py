@@ -51,7 +51,7 @@ def negatives_needed(
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     sets
         At least two rank sets, one per system, each sampled independently.
     probability

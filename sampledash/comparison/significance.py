@@ -59,7 +59,7 @@ def significance(
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     sets
         At least two rank sets, one per system; counts must be whole numbers.
     rng

@@ -40,7 +40,7 @@ def bounds(
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     srs
         Sampled ranks of one system.
     versus
@@ -429,8 +429,7 @@ def table_protocol(
     size = checks.integer("n", n, low=2)
     checks.choice("scheme", scheme, uniform())
     sampling = Sampling(size, checks.integer("m", m, low=1), scheme)
-    over = np.inf if instances is None else checks.real("instances", instances, low=1)
-    return sampling, over
+    return sampling, np.inf if instances is None else checks.real("instances", instances, low=1)
 
 
 def _printed_range(

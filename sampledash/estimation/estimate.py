@@ -140,7 +140,7 @@ def estimate(
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     srs
         Sampled ranks of one system.
     method
@@ -316,7 +316,7 @@ def compare(
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     srs, versus
         Sampled ranks of the two systems.
     shape

@@ -104,8 +104,7 @@ class RankDistribution:
         metric, n = as_metric(metric), self.support.n
         above, _, mass = self.at(metric)
         # Limit the mean to the metric's range, because ``mass`` sums to 1 only up to rounding.
-        exact = mass @ metric.of_one(above, n - 1)
-        return np.asarray(np.clip(exact, *metric.worst_and_best(n)))
+        return np.clip(mass @ metric.of_one(above, n - 1), *metric.worst_and_best(n))
 
     def probabilities(self) -> Floats:
         """Return the probability of each rank 1..n, (n,); raise a ValueError if n is above 10^7."""

@@ -79,8 +79,7 @@ def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
     There is a row for each j in ``step_ends(n)``. The columns are the m + 1 sampled ranks for the
     first m in ``drawn``, then those for the next m, and so on.
     """
-    rows = [support.under_uniforms(support.law(m)) for m in drawn]
-    return frozen(np.concatenate(rows, axis=1))
+    return frozen(np.hstack([support.under_uniforms(support.law(m)) for m in drawn]))
 
 
 @lru_cache(maxsize=8)

@@ -89,7 +89,7 @@ def fit_learned(
         entropy (``"bv-mes"``), or maximum likelihood among non-increasing priors
         (``"bv-monotone-mle"``).
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     sets
         Sampled ranks of one system, or of all compared systems.
     gamma
@@ -204,7 +204,7 @@ def gamma_table(
     Parameters
     ----------
     metric
-        A metric or its text.
+        A metric, or text such as ``"Recall@10"``.
     sampling
         How negatives are drawn, with a uniform scheme.
     instances

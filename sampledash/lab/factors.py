@@ -333,5 +333,4 @@ def logistic(
     first = yield from within(weighted_als(relevant, squares, d=d, sweeps=2, seed=seed), 0.0, 0.1)
     start = np.concatenate([first.users.ravel(), first.items.ravel()])
     work = least_by_gradient(loss.value_and_gradient, start, steps=steps)
-    parameters = yield from within(work, 0.1, 1.0)
-    return Factors(*loss.split(parameters))
+    return Factors(*loss.split((yield from within(work, 0.1, 1.0))))

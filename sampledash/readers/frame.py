@@ -197,8 +197,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
     if (i := checks.first(~system.isin(some.frame["system"]))) is not None:
         zero = f"every count of system {system.iloc[i]!r} is 0; correct one or remove the system"
         raise ReadError(f"{ranks.place(i, 'count')}: {zero}")
-    gone = len(count) - len(some.frame)
-    return some.noted(f"{counted(gone, 'row')} with count 0 left out.")
+    return some.noted(f"{counted(len(count) - len(some.frame), 'row')} with count 0 left out.")
 
 
 def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:

@@ -159,9 +159,9 @@ def check_lines(data: bytes, name: str) -> None:
     ROWS.check(lines_of(data) - 1, name)
     start = 0
     while start + LONGEST_LINE < len(data):
-        end = data.rfind(b"\n", start, start + LONGEST_LINE + 1)
-        if end < 0:
-            line = data.count(b"\n", 0, start) + 1
+        ends = [data.rfind(end, start, start + LONGEST_LINE + 1) for end in (b"\n", b"\r")]
+        if (end := max(ends)) < 0:
+            line = lines_of(data[:start]) + 1
             long = f"the line is longer than {LONGEST_LINE >> 20} MiB; {_LONG}"
             raise ReadError(f"{name}, line {line}: {long}")
         start = end + 1

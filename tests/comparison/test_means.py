@@ -38,6 +38,7 @@ def by_rows(metric, rs, m, scheme, odds=1.0):
 AT = [1, 1, 3, 900, 5000, 1, 2999, 5990, 6000, 17, 17]
 TIES = [0, 5999, 2500, 4000, 1000, 20, 2, 10, 0, 0, 30]
 BLOCKS = sd.RankSet("S", AT, 6000, ties=TIES, counts=[1, 2, 1, 1, 3, 1, 1, 1, 1, 2, 1])
+SMALL = sd.RankSet("S", [2, 1, 5], 8, ties=[3, 7, 0])
 LARGE = sd.RankSet("S", [1, 40, 1500, 2990, 7], 3000, ties=[2999, 2500, 60, 10, 0])
 TIED = [(BLOCKS, x, m, scheme) for m in (1, 9, 60) for scheme in SCHEMES for x in METRIC]
 SOME = ("AUC", "Recall@10", "NDCG", "AP")
@@ -53,6 +54,28 @@ def test_large_blocks_of_ties(rs: sd.RankSet, metric: str, m: int, scheme: str) 
     rows, parsed = zip(rs.ranks, rs.ties, strict=True), sd.parse_metric(metric)
     exact = [np.mean(parsed(np.arange(r, r + t + 1), n)) for r, t in rows]
     assert sd.mean(metric, rs) == pytest.approx(np.average(exact, weights=rs.counts), rel=1e-12)
+
+
+@pytest.mark.parametrize(("rs", "m"), [(BLOCKS, 9), (SMALL, 3), (SMALL, 20)])
+def test_ties_among_negatives_whose_duplicates_are_collapsed(rs: sd.RankSet, m: int) -> None:
+    n = int(rs.n[0])
+    different = [Fraction(1)]  # probabilities of 0, 1, ... different items after some draws
+    for _ in range(m):
+        seen = [p * Fraction(d, n - 1) for d, p in enumerate(different)]
+        new = [p - again for p, again in zip(different, seen, strict=True)]
+        different = [a + b for a, b in zip([*seen, Fraction(0)], [Fraction(0), *new], strict=True)]
+    law = np.zeros((n, m + 1))
+    for d, p in enumerate(different[:n]):
+        law[:, : d + 1] += float(p) * (dense_law(n, d, WITHOUT) if d else 1.0)
+    values = sd.parse_metric("NDCG@3")(np.arange(1, m + 2), m + 1)
+    rows = [law[r - 1 : r + t].mean(axis=0) for r, t in zip(rs.ranks, rs.ties, strict=True)]
+    means = np.array(rows) @ values
+    variances = np.array(rows) @ values**2 - means**2
+    options = options_of("collapsed", 1.0)
+    total = rs.counts.sum()
+    mean, variance = rs.counts @ means / total, rs.counts @ variances / total**2
+    assert sd.expected_mean("NDCG@3", rs, m, **options) == pytest.approx(mean, rel=1e-12)
+    assert sd.std_of_mean("NDCG@3", rs, m, **options) == pytest.approx(np.sqrt(variance), rel=1e-10)
 
 
 @pytest.mark.parametrize("metric", ["NDCG", "AP", "NDCG@2000", "Recall@50000"])

@@ -134,7 +134,8 @@ def test_long_lines_by_a_loop_over_the_lines(monkeypatch):
         lines = [b"x" * size for size in rng.integers(0, 11, rng.integers(1, 6)).tolist()]
         long = [i for i, line in enumerate(lines, start=1) if len(line) > 8]
         said = f"r.csv, line {long[0]}: the line is longer than" if long else ""
-        outcome(partial(limits.check_lines, b"\n".join(lines), "r.csv"), said)
+        for end in (b"\n", b"\r"):
+            outcome(partial(limits.check_lines, end.join(lines), "r.csv"), said)
 
 
 def test_bytes_are_counted_to_the_last_one(monkeypatch, tmp_path):

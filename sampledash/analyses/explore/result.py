@@ -67,8 +67,7 @@ class Result:
         These are the exact metric, its expected sampled value, its standard deviation and, if
         negatives are drawn by popularity, its expected value with uniform negatives.
         """
-        place = self.question.metrics.index(metric)
-        return tuple(float(part[place, 0]) for part in self.here)
+        return tuple(float(part[self.question.metrics.index(metric), 0]) for part in self.here)
 
     def drawn(self, metric: Metric) -> list[Any]:
         """Return the true ranks at which curves are drawn, and a metric's values at these ranks.

@@ -27,8 +27,7 @@ def sentence(metric: Metric, rank: int, sampling: Drawing, *values: float) -> st
 def looks_like(metric: Metric, rank: int, sampling: Drawing) -> str:
     """Return sentences on the expected sampled rank of an item, and on the metric at this rank."""
     drawn = sampling.drawn * float(sampling.share_above(rank))
-    by_share = metric.linear or metric.share is not None
-    return say.looks_like(metric, rank, sampling, drawn, by_share)
+    return say.looks_like(metric, rank, sampling, drawn, metric.linear or metric.share is not None)
 
 
 def formula(metric: Metric, rank: int, sampling: Drawing, exact: float, mean: float) -> list[str]:
