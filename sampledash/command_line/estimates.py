@@ -160,8 +160,8 @@ def audit(args: argparse.Namespace, progress: Progress) -> Answer:
     facts = {x: y if np.isfinite(y) else None for x, y in zip(names, numbers, strict=True)}
     tables = {"findings": result.findings, "deciles": result.deciles}
     sentences, metrics = [result.sentence], metrics_of(args)
-    if metrics and args.ranks is None:
-        raise ValueError("--metric needs true ranks: give --ranks too")
+    if bool(metrics) != (args.ranks is not None):
+        raise ValueError("the effect on a --metric is computed from true --ranks: give both")
     if metrics:
         file, name = opened(args.ranks)
         sets = readers.read_rank_sets(file, name=name)

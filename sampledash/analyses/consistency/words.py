@@ -45,8 +45,9 @@ def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False
     """Return the text of a tile, which says whether the sampled order of two systems is right.
 
     The text is a sign, the verdict ``state``, such as "wrong", and the m from which the order is
-    right. If this m, ``right_from``, is None, the text says "not by ``m_max``". A ``narrow`` tile
-    has only the sign and the number or a dash.
+    right. If this m, ``right_from``, is None, the text says "not by ``m_max``". If the order is
+    undecided, only the order of the expected means is right. A ``narrow`` tile has only the sign
+    and the number or a dash.
     """
     return say.tile(STATES[state][2], state, right_from, m_max, narrow)
 
