@@ -8,7 +8,9 @@ t, the clock of item i has rung with probability :math:`1 - e^{-w_i t}`.
 Of the items whose clocks have rung by time t, A are above the relevant item, D are tied with it,
 and B are below it. R is the total weight of the items whose clocks have not rung yet, and thus the
 rate of the next ring. Of the m drawn items, :math:`A_m` are above the relevant item, and
-:math:`D_m` are tied with it. Then
+:math:`D_m` are tied with it. If there are more than m items, ring m + 1 comes exactly once. If m
+clocks have rung by time t, it comes between t and t + dt with probability R dt, and the m drawn
+items are those counted by A, D and B. Therefore
 
 .. math:: P(A_m = a, D_m = d) = \int_0^\infty E[R;\, A = a, D = d, B = m - a - d]\, dt.
 

@@ -198,9 +198,10 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
     # SciPy's Cholesky factorisation is not used here, because the threads of SciPy's BLAS would
     # compete with the threads of NumPy's BLAS.
     if gamma < 1 and len(grid.above) <= grid.sampling.m:
-        # S (``rows``) is the scaled matrix P(sampled rank | true rank). Solve the dual system with
-        # one unknown per node (true rank). It has the same solution because ((1-γ) SᵀS + γ)⁻¹Sᵀ =
-        # Sᵀ((1-γ) SSᵀ + γ)⁻¹.
+        # S (``rows``) is the scaled matrix P(sampled rank | true rank), and t is the exact metric
+        # at each node (true rank), times the square root of the node's prior probability. The
+        # scaled corrected values are ((1-γ) SᵀS + γI)⁻¹Sᵀt = Sᵀ((1-γ) SSᵀ + γI)⁻¹t. Compute the
+        # right side by the dual system, which is smaller: one unknown per node.
         rows, kernel, marginal = grid.scaled
         seen = marginal >= _TINY
         kernel = (1 - gamma) * kernel + gamma * np.eye(len(kernel))
@@ -323,8 +324,8 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
         if size <= _ALL:
             break
         if not dense and 4 * seen > size and 3 * np.sum(heights > 0) > len(tried):
-            # The fit allows x to fall after the sampled ranks in ``tried``, and x falls after more
-            # than a third of them. Start again with many more such ranks.
+            # In this fit, x may fall only after the sampled ranks in ``tried``. But x does fall
+            # after more than a third of these ranks. So start again with many more ``tried`` ranks.
             number = seen // 2 if 3 * seen > size else seen // 3
             tried, dense = np.r_[_spread(size, number), np.arange(size, len(columns))], True
             continue

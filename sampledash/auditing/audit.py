@@ -313,9 +313,10 @@ def audit(
     counts = np.isin(row, first)  # whether a draw counts: only the first list of a group does
     marks = lists.positive, lists.seen  # relevant items, and items of the history, by list
     holds = [np.isin(keys, np.ravel_multi_index(x.nonzero(), x.shape)) for x in marks]
-    # Relevant items are left out of the estimate and the tests, because many lists hold them or
-    # leave them out on purpose. Lists are taken to leave out the history if no item of the history
-    # is drawn, or significantly fewer than with uniform draws from all items.
+    # The estimate and the tests ignore the relevant items of a list, because many lists include or
+    # exclude these items on purpose. If no item of the history is drawn, or significantly fewer
+    # than with uniform draws from all items, assume that the lists exclude the history. The
+    # estimate and the tests then ignore the history, too.
     fair, excluded = counts & (popularity[lists.item] > 0) & ~holds[0], lists.positive.copy()
     hits = int((holds[1] & counts).sum())
     chance = lists.lengths[first] @ np.diff(lists.seen.indptr)[first] / size

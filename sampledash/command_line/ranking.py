@@ -89,9 +89,10 @@ def _weights(
 ) -> dict[str, float]:
     """Return the sampling weight of each item.
 
-    With ``negatives`` such as ``popularity^0.75``, the weight is a power, here 0.75, of a number.
-    If ``table`` (the table of scores) is given, the number is in its column ``weight``. Otherwise
-    it is the item's number of rows in ``seen``, the table of training interactions.
+    The weight is a number raised to the exponent in ``negatives``, such as 0.75 in
+    ``popularity^0.75``. If ``table`` (the table of scores) is given, its column ``weight`` holds
+    the number. Otherwise the number is how many rows the item has in ``seen``, the table of
+    training interactions.
     """
     if table is not None:
         with warehouse.one_sentence(name):

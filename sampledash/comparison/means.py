@@ -490,8 +490,8 @@ def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     if len(count) == len(some):
         return atoms
     if not SCHEMES[scheme].distinct:
-        # Only the share of negatives above an item matters, so every item gets the mean number of
-        # negatives.
+        # Only the share of the negatives that are above a relevant item matters. So set the number
+        # of negatives of every relevant item to the same value: the mean over all of them.
         size = rank_counts.rounded_mean(some.negatives, some.count) / (above + below)
         above, below = size * above, size * below
     ones = np.ones(len(count), dtype=np.int64)

@@ -22,8 +22,8 @@ from sampledash.types import Floats, Ints, Progress, blocks
 TIED = 1e-12  # differences of means up to this are ties
 M_CAP = 20_000  # largest m that is evaluated by default
 # If a correction or a scheme needs a separate computation for each m, the order is evaluated at
-# every m up to EVERY, and at BEYOND larger values of m. Between these values, bisection finds where
-# an order changes.
+# every m up to EVERY, and on a logarithmic grid of larger m. The grid has at most BEYOND values.
+# Between the evaluated values, bisection finds where an order changes.
 EVERY = 400
 BEYOND = 64
 QUICK_MOST, QUICK_TOP = 40, 1_000  # in quick_ladder: largest number of values of m, and largest m
@@ -186,7 +186,11 @@ def _between_changes(evaluated: Orders, systems: int) -> Ints:
 def true_order(
     metric: Metric, sets: Sequence[RankSet], protocol: Protocol
 ) -> list[tuple[int, int, int]]:
-    """Return all pairs (better, worse, truth): truth is 1, or 0 if the exact means are tied."""
+    """Return (better, worse, truth) for each pair of systems, compared by their exact means.
+
+    ``better`` and ``worse`` are indices in ``sets``. ``truth`` is 0 if the exact means are tied,
+    otherwise 1.
+    """
     return true_pairs(exact_means([metric], sets, protocol)[:, 0])
 
 

@@ -124,10 +124,11 @@ class Run:
 
     @property
     def is_sum(self) -> bool:
-        """Whether the mean is a sum of independent terms.
+        """Whether the mean is a sum of independent terms, and all instance counts are whole.
 
-        There is a term for each instance, from its best relevant item. For TOPK and ATOP, there is
-        a term for each relevant item, as if each had an instance of its own.
+        There are two such sums. If the best relevant item determines an instance's metric, there
+        is a term for each instance. If the metric is TOPK or ATOP, there is a term for each
+        relevant item, as if each relevant item had an instance of its own.
         """
         return self.one_each or (self.whole and self.metric.of_others)
 
@@ -263,8 +264,9 @@ class Run:
     def _levels(self, last: int) -> tuple[Floats, Floats] | None:
         """Return the value of a miss, and how much more a hit is worth, for positions 1..``last``.
 
-        Position j is that of the j-th best relevant item of an instance. Return None if an item can
-        have a third value, or can hit although a better relevant item of its instance misses.
+        Position j is that of the j-th best relevant item of an instance. Hit and miss are the two
+        values that an item can have. Return None if an item can have more than two values, or if
+        an item can hit while a better relevant item of the same instance misses.
         """
         vectors = self._vectors(range(1, last + 1))
         if self.metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):

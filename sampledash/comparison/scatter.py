@@ -181,7 +181,8 @@ def pair_covariances(
         # negatives above the current relevant item.
         sums = np.zeros((len(chosen), *vectors.shape[1:]))
         for j in range(1, int(size[0])):
-            # Rows of the next worse relevant items, if an instance has more than j relevant items.
+            # Rows of the relevant item j + 1, counted from the best, of each instance that has
+            # more than j relevant items.
             at = first[size > j] + j
             sums = sums[: len(at)]
             tied = rows.tied[at - 1] > 0

@@ -224,7 +224,7 @@ def _more(draws: int) -> None:
 
 
 def _one_draw(result: Result) -> None:
-    """Draw the negatives of one sample, and how frequent each sampled rank is in many samples."""
+    """Show the last sample of negatives, and a histogram of the sampled ranks of all samples."""
     q = result.question
     sampling, rank, focus = q.sampling, q.rank, q.focus
     catalogue = st.container()

@@ -1,4 +1,4 @@
-"""The Correct page for lists of negatives: how the negatives were drawn, and with which faults."""
+"""The page "Correct" for lists of negatives: how the negatives were drawn, and with which faults."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -28,7 +28,7 @@ HELP = texts(Path(__file__).with_suffix(".txt"))
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the Correct page for lists of negatives: an audit of how they were drawn.
+    """Draw the page "Correct" for lists of negatives: an audit of how they were drawn.
 
     ``row`` is the container of the choice of what to correct. ``defaults`` holds the default of
     this choice.

@@ -50,7 +50,7 @@ WAYS = {option: (label, dict(values)) for option, (label, values) in _WRITTEN["w
 _USE, _NAME, _RANKS = "Use", "System", "Ranks"
 UPLOADED = "_ranks_file"
 _GOOD, _OPENED, _READINGS, _HOW = "_good_sets", "_opened", "_readings", "_reading"
-_UNSURE = "_unsure"  # session key: should the reader check how the ranks were read?
+_UNSURE = "_unsure"  # session key of a flag: is there a doubt about how the ranks were read?
 
 
 def choose() -> tuple[Source | None, page.Problem | None]:

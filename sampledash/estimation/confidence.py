@@ -521,10 +521,10 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 def mean_of_some(
     metric: Metric, observed: Outcomes, low: float, high: float, confidence: float
 ) -> tuple[float, float]:
-    """Return an interval of the mean metric of the instances, given a range of its expected value.
+    """Return lower and upper confidence limits of the mean metric of the instances.
 
-    The expected value, in ``low``..``high``, is the mean metric of the distribution that the ranks
-    of the instances are drawn from.
+    The true ranks of the instances are drawn from a distribution. The expected metric under this
+    distribution is in ``low``..``high``.
     """
     # Use the Chernoff-Hoeffding inequality, which holds for any metric in ``worst``..``best``.
     worst, best = worst_and_best(metric, observed)

@@ -1,4 +1,4 @@
-"""Range of the number of candidates to score until a metric with a cutoff is known exactly."""
+"""Confidence range of the mean number of candidates to score until a metric is known exactly."""
 
 from dataclasses import dataclass
 

@@ -40,7 +40,9 @@ _SHAPE: Shape = "non-increasing"
 #: factor in this argument, is in -_FAR.._FAR. Values beyond these limits would change no printed
 #: digit.
 _FAR = 30.0
-_STEPS = 1e-5 * np.eye(2)  # steps of the parameters a and log b in numerical derivatives
+#: Steps for numerical derivatives with respect to the two parameters of a rank distribution: a
+#: step of the parameter a (row 0), and a step of the logarithm of the parameter b (row 1).
+_STEPS = 1e-5 * np.eye(2)
 
 
 @dataclass(frozen=True)

@@ -65,8 +65,8 @@ VECTORS: dict[str, Vector] = {
 class LearnedFit(Fit):
     """A corrected metric with a learned prior: one value for each sampled rank.
 
-    ``correction`` holds the prior and the weight of the variance. These two determine the values,
-    except for the method ``"mn"``, which weights the variance of every rank equally.
+    ``correction`` holds the prior and γ. The weight of the variance at a true rank is γ times the
+    prior probability of this rank. For the method ``"mn"``, the weight is γ at every true rank.
     """
 
     method: VectorMethod = "bv-mle"

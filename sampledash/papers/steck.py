@@ -200,7 +200,10 @@ def _areas() -> Values:
 
 
 def _numbers() -> Values:
-    """Check conclusions that section 6 of Steck (2010) draws from printed numbers."""
+    """Return our numbers for statements in section 6 of Steck (2010), and whether each holds.
+
+    Our numbers are computed from numbers that the paper prints, such as those of its Table 3.
+    """
     # In Steck's test, a relevant item is a hit if at most j of m sampled items are above it. This
     # is Recall@T on all N items with a random cutoff T, whose mean is (j + 1) N / (m + 1). Compute
     # this mean for j = 0, 2 and 20, with N = 17,770 and m = 1,000.

@@ -184,7 +184,10 @@ class Opened:
         censored: Censored = "refuse",
         systems: Systems | None = None,
     ) -> Reading:
-        """Return rank sets and facts about them; :func:`read_rank_sets` explains the options."""
+        """Return the rank sets in the files, with facts to show, such as the largest rank.
+
+        :func:`read_rank_sets` explains the options.
+        """
         checks.choice("censored", censored, get_args(Censored))
         if part := next((part for part in self.tables if part.source.sampled), None):
             raise ReadError(

@@ -352,7 +352,10 @@ def samples_of_corpus(
 
 
 def lacks(opened: Opened) -> tuple[bool, bool]:
-    """Return whether some file lacks n (number of candidates), and m (number of negatives)."""
+    """Return whether some file lacks n, and whether some file lacks m.
+
+    n is the number of candidates, m the number of negatives.
+    """
     n, m = (any(role not in part.frame for part in opened.tables) for role in limits.NUMBERS)
     return n, m
 

@@ -70,7 +70,10 @@ def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical 
 
 
 def merged(name: str, header: str) -> ReadError:
-    """Return the error for a column ``header`` of the file ``name`` that may name systems."""
+    """Return the error for the column ``header`` of the file ``name``: it may name systems.
+
+    No other column of the file names systems, so all systems would be read as one system.
+    """
     unclear = "it may name systems, which would be read as one"
     advice = "name it system or instance, or remove it"
     return ReadError(f"{name}, column {header!r}: {unclear}; {advice}")

@@ -267,11 +267,12 @@ def _slice(scores: Table, slices: int) -> Any:
 
 
 def _numbers_of(scores: Table, every: Table, relevant: Table | None) -> list[dict[str, Any]]:
-    """Count the instances and relevant items of each system, also those that are left out.
+    """Return a dictionary per system, with the numbers of its instances and its relevant items.
 
-    Return one dictionary per system. ``size`` counts all instances, ``bare`` the instances without
-    relevant candidates, and ``full`` the instances with only relevant candidates. ``asked`` counts
-    all relevant items, and ``items`` the relevant items with a score.
+    :func:`left_out` needs these numbers. ``size`` counts all instances with candidates, ``bare``
+    the instances in which no relevant item has a score, and ``full`` the instances in which every
+    candidate is relevant. ``asked`` counts all relevant items, and ``items`` the relevant items
+    with a score.
     """
     real = queries.is_candidate(every["score"])
     wanted = every["relevant"] & every["score"].notnull() & real

@@ -64,7 +64,7 @@ class Question:
 
     @property
     def shared(self) -> bool:
-        """Whether all users of the dashboard may share the results."""
+        """Whether the cache keeps the results for all users, not only for the current session."""
         return self.source.bundled
 
     def orders(self, progress: Progress | None = None) -> Orders:
@@ -230,7 +230,7 @@ class Focus:
 
     @property
     def shared(self) -> bool:
-        """Whether all users of the dashboard may share the results."""
+        """Whether the cache keeps the results for all users, not only for the current session."""
         return self.result.question.shared
 
     def rows(self, table: pd.DataFrame) -> pd.DataFrame:

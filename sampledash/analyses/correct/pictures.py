@@ -1,4 +1,4 @@
-"""Pictures of the Correct page. Values are passed as shares (0 to 1) and drawn in percent."""
+"""Pictures of the page "Correct". Values are passed as shares (0 to 1) and drawn in percent."""
 
 import math
 from collections.abc import Mapping, Sequence

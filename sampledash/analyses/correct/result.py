@@ -1,4 +1,4 @@
-"""Settings and results of the Correct page: a corrected metric, its bias and its variance."""
+"""Settings and results of the page "Correct": a corrected metric, its bias and its variance."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ POWERS = {"1/√rank": 0.5, "1/rank": 1.0}
 PRIORS = (UNIFORM, *POWERS, REAL, OWN)
 MOST_N = 100_000  # largest number of candidates n for a prior that has a weight for each rank
 
-# Name of a setting of the Correct page -> its options, and the default.
+# Name of a setting of the page "Correct" -> its options, and the default.
 OFFERED: dict[str, tuple[Any, Any]] = {
     "metric": (choices.CHIPS, choices.METRIC),
     "take": (TAKEN, "BV"),

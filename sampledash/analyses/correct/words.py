@@ -1,4 +1,4 @@
-"""Sentences of the Correct page: what a correction repairs, what it costs, and its formula."""
+"""Sentences of the page "Correct": what a correction repairs, what it costs, and its formula."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Results and pictures of the Correct page for sampled ranks and for printed tables."""
+"""Results and pictures of the page "Correct" for sampled ranks and for printed tables."""

@@ -219,7 +219,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Result(Generic[Q]):
-    """Results of the Correct page for sampled ranks or for a printed table.
+    """Results of the page "Correct" for sampled ranks or for a printed table.
 
     Each entry of ``rows`` is a system, and each entry of ``pairs`` is a pair of systems.
     """
@@ -257,7 +257,10 @@ def ranges(
 def compute(
     q: Question, report: Progress, name: Callable[[str], str] = system_name
 ) -> Result[Question]:
-    """Return the result for sampled ranks; ``name`` formats names of systems in its sentence."""
+    """Return the result for the sampled ranks in ``q``.
+
+    ``name`` formats the names of systems in the result's ``sentence``.
+    """
     names = [ranks.system for ranks in q.sets]
     rows, pairs = ranges(q.span, names, report)
     both = zip(q.sets, rows, strict=True)

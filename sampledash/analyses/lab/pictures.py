@@ -139,7 +139,10 @@ def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
 
 
 def toys(dark: bool) -> theme.Picture:
-    """Draw Table 1 of Steck (KDD 2010); a slider sets how many users' favourite genre is known."""
+    """Draw Table 1 of Steck (KDD 2010), with a slider.
+
+    The slider sets the number of users whose favourite genre the recommender knows.
+    """
     c = theme.look(dark)
     user, movie = (places.ravel().tolist() for places in np.indices((_MOVIES, _MOVIES)))
     steps = {}

@@ -102,19 +102,26 @@ def outside(cells: pd.DataFrame) -> list[dict[Hashable, Any]]:
 
 
 def summary(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return how well ranges and predictions fit the metrics on 5,000 images, a row per cutoff.
+    """Return a table of how well ranges and predictions fit the printed metrics on 5,000 images.
 
-    ``cells`` is a table as from :func:`ranges`. The columns of the result are
+    ``cells`` is a table as from :func:`ranges`. The result has a row per cutoff, and the columns
 
     ``k``, ``cells``, ``pairs``
         The cutoff, the number of systems, and the number of pairs of systems.
-    ``inside_low``, ``decided_low``, ``right_low``
-        Number of systems whose metric is in the range from ``low`` to ``high``, number of pairs
-        with disjoint ranges, and number of these pairs whose ranges have the order of the metrics.
-        Likewise ``*_low_if_falling``.
-    ``off_estimate``, ``order_estimate``
-        Mean absolute error of the prediction ``estimate``, and share of pairs whose predictions
-        have the order of the metrics. Likewise for the other predictions (:data:`GUESSES`).
+    ``inside_low``
+        Number of systems whose metric is in the range from ``low`` to ``high``.
+    ``decided_low``
+        Number of pairs of systems with disjoint ranges.
+    ``right_low``
+        Number of these pairs whose ranges are in the same order as the metrics.
+    ``inside_low_if_falling``, ``decided_low_if_falling``, ``right_low_if_falling``
+        The same numbers for the range from ``low_if_falling`` to ``high_if_falling``.
+    ``off_estimate``
+        Mean absolute error of the column ``estimate`` as a prediction of the metric.
+    ``order_estimate``
+        Share of pairs of systems whose predictions are in the same order as the metrics.
+    ``off_middle``, ``order_middle``, ``off_on_sample``, ``order_on_sample``
+        The same numbers for the other predictions (:data:`GUESSES`).
     """
     rows = []
     for k, part in cells.groupby("k"):

@@ -38,7 +38,7 @@ OPENS = {
 
 
 def cell(row: Any, decimals: int) -> str:
-    """Return the text of a table cell: the printed value, our value, and a sign: do they match?
+    """Return the text of a table cell: the printed value, our value, and ✓ if they match, or ≠.
 
     ``row`` is a row of the table of :func:`sampledash.papers.krichene.match`.
     """

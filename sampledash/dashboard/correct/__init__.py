@@ -1,1 +1,1 @@
-"""The Correct page for a metric: its main part and its tabs."""
+"""The page "Correct" for a metric: its main part and its tabs."""

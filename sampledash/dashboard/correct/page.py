@@ -1,4 +1,4 @@
-"""The Correct page for a metric: corrected value of each sampled rank, bias and variance."""
+"""The page "Correct" for a metric: corrected value of each sampled rank, bias and variance."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -44,7 +44,7 @@ Given = Callable[[int], Floats]  # number of candidates n -> the reader's weight
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the Correct page for a metric.
+    """Draw the page "Correct" for a metric.
 
     ``row`` is the container of the choice of what to correct. ``defaults`` holds the default of
     this choice.
@@ -147,7 +147,10 @@ def _question(given: Given | None) -> Question:
 
 
 def _fitted(q: Question, report: Progress) -> Question:
-    """Fit and cache the corrections that the page shows; return ``q``, which uses the cache."""
+    """Fit the corrections that the page shows, cache the results, and return ``q`` unchanged.
+
+    The methods of ``q`` then read these results from the cache.
+    """
     recipes = dict.fromkeys((Correction(), *q.drawn))
     for done, recipe in enumerate(recipes):
         report(done / len(recipes))

@@ -1,6 +1,7 @@
-"""Tabs of the Correct page for a metric: its corrected values, their bias and variance, and more.
+"""Tabs of the page "Correct" for a metric: its corrected values, their bias and variance, and more.
 
-The last tab shows which parts of the metric, as a function of the rank, samples can recover.
+The metric is a function of the rank, and thus a sum of polynomials. The last tab shows which of
+these polynomials can be recovered from samples.
 """
 
 import numpy as np

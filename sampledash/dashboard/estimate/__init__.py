@@ -1,1 +1,1 @@
-"""The Correct page for sampled ranks and for a printed table."""
+"""The page "Correct" for sampled ranks and for a printed table."""

@@ -1,4 +1,4 @@
-"""The Correct page for a printed table: what sampled metrics tell about metrics on all items."""
+"""The page "Correct" for a printed table: what sampled metrics tell about metrics on all items."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ class Shown(NamedTuple):
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the Correct page for a printed table.
+    """Draw the page "Correct" for a printed table.
 
     ``row`` is the container of the choice of what to correct. ``defaults`` holds the default of
     this choice.

@@ -1,4 +1,4 @@
-"""The Correct page for sampled ranks: it estimates metrics on all items."""
+"""The page "Correct", if the data are sampled ranks: it estimates metrics on all items."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -65,7 +65,7 @@ _UNKNOWN = (state.DEFAULTS["n"], NOT_KNOWN)
 class Given(NamedTuple):
     """The sampled ranks that the reader chose.
 
-    If the data lack m, the number of negatives, the m of the page's slider is used.
+    If the data do not give m (the number of negatives), a slider on the page sets m.
     """
 
     ident: str  # identifies the data: if their content changes, this value changes
@@ -78,7 +78,7 @@ class Given(NamedTuple):
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the Correct page for sampled ranks.
+    """Draw the page "Correct" for sampled ranks.
 
     ``row`` is the container of the choice of what to correct. ``defaults`` holds the default of
     this choice.

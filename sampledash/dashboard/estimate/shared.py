@@ -1,4 +1,4 @@
-"""Elements that the Correct page draws both for sampled ranks and for a printed table."""
+"""Elements that the page "Correct" draws both for sampled ranks and for a printed table."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
