@@ -1,1 +1,1 @@
-"""Results, pictures and texts of the page "Correct" for a metric that the user wants to correct."""
+"""Results, pictures and texts of the page "Correct" for a metric that the user corrects."""
