@@ -1,4 +1,4 @@
-"""The page "Correct" for lists of negatives: how the negatives were drawn, and with which faults."""
+"""The page "Correct" for lists of negatives: how they were drawn, and with which faults."""
 
 from collections.abc import Mapping
 from functools import partial
