@@ -26,7 +26,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from sampledash import checks
+from sampledash import checks, strata
 from sampledash.types import Floats, Ints
 
 #: Indices on the second axis of the array ``classes`` of :func:`law`. The array describes sets of
@@ -48,8 +48,6 @@ _GAP = 0.3  # largest distance of nodes: the integral for a single item has an e
 _TINY = 1e-250  # least expected number of clocks; its logarithm is defined
 _NARROW = 0.02  # smallest standard deviation of the log time of the m-th ring, times sqrt(m)
 _ROWS = 512  # largest number of instances that are computed together
-# Items of weight 0 are drawn last: together they get this share of the smallest positive weight.
-_LEAST = 1e-16
 _SPREAD = 1e-100  # smallest ratio of two weights above 0
 _ROUNDED = 1e-4  # allowed relative error of sums, because given numbers may have single precision
 
@@ -138,6 +136,13 @@ def check_classes(what: str, given: ArrayLike, sums: Ints, *, whole: bool) -> Fl
             row = int(np.argmin(near))
             total = f"the numbers {name} of row {row} add up to {counts[row].sum():g}"
             raise ValueError(f"{what}: {total}, but its rank, ties and n say {number[row]}")
+    # Parts of items that are divided over classes (:func:`parts_of`) may be below 0.
+    counts = array[:, :WEIGHT]
+    below = counts[:, NEGATIVES] - counts[:, ABOVE] - counts[:, TIED]
+    low = np.minimum(counts.min(axis=(1, 2)), below.min(axis=1))
+    if (i := checks.first((low < 0) & (counts == np.rint(counts)).all(axis=(1, 2)))) is not None:
+        needed = "above + tied is at most the number in all, and none is below 0"
+        raise ValueError(f"{what}: the numbers of row {i} are impossible: {needed}")
     last = array[:, WEIGHT]
     if (i := checks.first(~((last >= 0).all(axis=1) & last.any(axis=1)))) is not None:
         needed = "give numbers of at least 0, and one above 0"
@@ -171,31 +176,29 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
         If the result has at most this many entries, they are computed slowly, with errors below
         1e-12. Otherwise the errors are about 1e-6.
     """
-    # Items of weight 0 are only drawn if there are fewer than m others.
-    weight = classes[:, WEIGHT]
-    few = np.rint((classes[:, NEGATIVES] * (weight > 0)).sum(axis=1)) < m
-    counts = classes[:, :WEIGHT] * ((weight > 0) | few[:, None])[:, None]
-    above, tied, negatives = counts.transpose(1, 0, 2)
-    every = np.rint(negatives.sum(axis=1)) <= m
-    rows = np.zeros((len(classes), m + 1))
-    if np.any(every):
-        low, high = (np.rint(x[every].sum(axis=1))[:, None] for x in (above, above + tied))
-        s = np.arange(m + 1)
-        rows[every] = ((s >= low) & (s <= high)) / (high - low + 1)
+    weight, positive = classes[:, WEIGHT], classes[:, WEIGHT] > 0
+    first, last = (classes[:, :WEIGHT] * x[:, None] for x in (positive, ~positive))
+    count, rows = np.rint(first[:, NEGATIVES].sum(axis=1)), np.zeros((len(classes), m + 1))
+    # Items of weight 0 are drawn, uniformly, only after all items of positive weight. There are
+    # then two strata, and all items of the first stratum are drawn.
+    if np.any(whole := count <= m):
+        parts = np.rint(np.stack([x[whole].sum(axis=2) for x in (first, last)], axis=2))
+        drawn = np.stack([count, m - count], axis=1)[whole, None]
+        rows[whole] = strata.law(np.concatenate([parts, drawn], axis=1), m)
+    above, tied, negatives = first.transpose(1, 0, 2)
     # Instances whose negatives have the same set of weights are computed together, at the same
     # nodes of the integral. Instances with ties are computed separately: they take most of the
     # time.
     has_ties = np.rint(tied.sum(axis=1)) > 0
     kinds: dict[tuple[bytes, bool], list[int]] = {}
-    for i in np.flatnonzero(~every).tolist():
+    for i in np.flatnonzero(~whole).tolist():
         kinds.setdefault((weight[i].tobytes(), bool(has_ties[i])), []).append(i)
     for (_, ties), some in kinds.items():
-        weights = weight[some[0]]
-        positive = weights[weights > 0].min(initial=1.0)
-        last = negatives[some][:, weights == 0].sum(axis=1).max(initial=1.0)
-        used = np.where(weights > 0, weights, _LEAST * positive / last)
+        used = weight[some[0]] > 0
         parts = [above[some], *[tied[some]] * ties, (negatives - above - tied)[some]]
-        rows[some] = _laws(parts, used / positive, m, _FINE if rows.size <= small else _COARSE)
+        scaled = weight[some[0]][used] / weight[some[0]][used].min()
+        grid = _FINE if rows.size <= small else _COARSE
+        rows[some] = _laws([x[:, used] for x in parts], scaled, m, grid)
     return rows
 
 

@@ -133,7 +133,8 @@ class Protocol(HasScheme):
         if ranks.max_relevant > 1:
             raise ValueError(f"{who} has several relevant items in an instance: take one")
         if m > least:
-            raise ValueError(f"m = {m} is more than {least}, the negatives of {who}: take less")
+            fewest = f"the smallest number of negatives of an instance of {who}"
+            raise ValueError(f"m = {m} is more than {least}, {fewest}: take less")
 
     def check_mass(self, ranks: RankSet) -> None:
         """Raise ValueError if ranks have ``mass_above`` and the scheme does not use it."""

@@ -256,7 +256,7 @@ LINKS = [  # (options of check, query of the Consistency page with the same sett
 ]  # fmt: skip
 TILE = re.compile(
     r"(.+): (.+) is better than (.+) by ([^<]+)<br>sampled difference ([^<]+)<br>"
-    r"(?:one run shows it: (< [^<]+|[^<]+)<br>)?. (\w+)(?:, .*?>(?:mean )?right from ([\d,]+))?"
+    r"(?:one run shows it: (< [^<]+|[^<]+)<br>)?. (\w+)(?:, .*?>(?:mean|right) from ([\d,]+))?"
 )
 
 

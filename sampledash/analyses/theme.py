@@ -129,18 +129,17 @@ def figure(
     such as a zoom, last until the title or the x axis changes. ``layout`` holds more of Plotly's
     layout.
     """
-    font = {"size": 16, "color": title_color or look(dark).ink}
     text = f"<b>{title}</b>" if title else ""
     across = layout.get("xaxis", {})
-    room = _room(across, layout.get("yaxis", {}))
+    needs = room(across, layout.get("yaxis", {}))
     margin = {"l": 8, "r": 12, "t": 34, "b": 8} | layout.pop("margin", {})
     return Picture(
         data,
         {
-            "margin": margin | {side: max(margin[side], need) for side, need in room.items()},
+            "margin": margin | {side: max(margin[side], need) for side, need in needs.items()},
             "template": styles(dark)["template"],
             "height": height,
-            "title": {"text": text, "font": font},
+            "title": {"text": text, "font": {"size": 16, "color": title_color or look(dark).ink}},
             "uirevision": f"{title} {across.get('range')}",
             "annotations": [],
             "shapes": [],
@@ -149,7 +148,7 @@ def figure(
     )
 
 
-def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
+def room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
     """Return margins in pixels that fit the axis labels.
 
     Without given margins, Plotly would draw the figure twice to measure the labels.

@@ -1,5 +1,6 @@
 """Read lists of negatives from tables, or from ``.test.negative`` files of He et al. (2017)."""
 
+import codecs
 import io
 import re
 from typing import Any
@@ -32,6 +33,7 @@ def audit_files(lists: _File, train: _File | None = None) -> Audit:
         A ``ValueError`` whose message names file, line, value and remedy in one sentence.
     """
     data, name = limits.load(*lists)
+    data = data.removeprefix(codecs.BOM_UTF8)
     text = limits.kind_of(data, name) == "text" and data.lstrip().startswith(b"(")
     rows = zip(*(_of_text if text else _of_table)(data, name), strict=True)
     instances, positives, places, negatives = (x if x[0] is not None else None for x in rows)

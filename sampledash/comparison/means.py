@@ -180,7 +180,8 @@ def expected_mean(
     -----
     The negatives of each instance are drawn from its own n candidates. A correction is fitted once,
     to the rounded mean number of candidates of all instances. Without replacement, an instance with
-    fewer than m negatives is ranked among all of them and contributes its exact metric.
+    fewer than m negatives is ranked among all of them and contributes its exact metric. If
+    negatives are drawn by weight without replacement, or from strata, such an instance is refused.
     """
     rank_sets.require_ranks(ranks)
     m = checks.integer("m", m, low=1)

@@ -106,6 +106,7 @@ def trec_kind(data: bytes, name: str) -> TrecKind | None:
 def read_trec(data: bytes, name: str, kind: TrecKind) -> Trec:
     """Parse a run or qrels; refuse missing or invalid fields and repeated documents."""
     check_utf8(data, name)
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     called = "a TREC run" if kind == "run" else "qrels"
     text: Any = {"data": data, "headed": False, "quoted": False}
     source = Layout(name, called, FIELDS[kind], _ROLES[kind], **text)

@@ -132,9 +132,7 @@ def plus_minus(means: Iterable[float], deviations: Iterable[float]) -> list[str]
 
 def p_value(value: float) -> str:
     """Write a p-value; a small p-value is never written as 0."""
-    if not np.isfinite(value):
-        return "–"
-    return "< 0.0001" if value < 5e-5 else f"{value:.4f}"
+    return "–" if not np.isfinite(value) else "< 0.0001" if value < 5e-5 else f"{value:.4f}"
 
 
 def decimal(value: float) -> str:

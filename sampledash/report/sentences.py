@@ -59,9 +59,7 @@ def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
     ``m_max`` is the largest m that was computed.
     """
     right = [row["right_from"] for row in verdict if row["state"] != "tied"]
-    if not right:
-        return NOTHING
-    return say.settled(None if None in right else max(right), m_max)
+    return say.settled(None if None in right else max(right), m_max) if right else NOTHING
 
 
 def drawn_negatives(findings: Pairs) -> str:

@@ -35,7 +35,7 @@ def drawn(result: Audit, *, dark: bool = False) -> theme.Picture:
     """Plot how often items were drawn, relative to the expectation for uniform negatives.
 
     There is a bar for each tenth of the items, sorted by popularity. Dots show the expectation for
-    draws by popularity^α, with the most likely power α.
+    the draws that fit best: by a power of popularity, or uniform.
     """
     c, tenths, x = theme.look(dark), result.deciles, list(range(len(result.deciles)))
     times, fitted = (tenths[name] / tenths["uniform"] for name in ("drawn", "fitted"))

@@ -22,6 +22,7 @@ from sampledash.report.escape import plain
 from sampledash.report.numbers import bare_points, count, in_runs, points
 from sampledash.types import Flags, Floats, Ints
 
+_PHONE, _WORDS = 350, 96  # width in pixels of a picture on a phone, and of a tile with words
 WIDE = 4  # with more metrics (columns), tiles of :func:`tile_map` are too narrow on a phone
 _ROW = 34  # height of one row of a dot plot, in pixels
 _BARS = 30  # number of bars of a histogram
@@ -287,6 +288,8 @@ def tile_map(
     verdict = [row for x in range(len(metrics)) for row in r.rows(x, pairs)]
     narrow, m_max = len(metrics) > WIDE, r.m_max
     in_focus = (focus.x, pairs.index(focus.pair)) if focus else None
+    names = theme.rows_axis([pair_name(*r.names(pair)) for pair in pairs], c.ink)
+    tight = (_PHONE - theme.room({}, names)["l"]) / len(metrics) < _WORDS
     places = [divmod(place, len(pairs)) for place in range(len(verdict))]
     shapes, annotations = [], []
     for (x, y), row in zip(places, verdict, strict=True):
@@ -295,7 +298,7 @@ def tile_map(
         fill = theme.faded(hue, 0.34 if marked else 0.2)
         tile_at = x - 0.48, x + 0.48, y - 0.46, y + 0.46
         shapes.append(theme.box(*tile_at, fillcolor=fill, line=edge))
-        text = tile(row["state"], row["right_from"], m_max, narrow=narrow)
+        text = tile(row["state"], row["right_from"], m_max, narrow=narrow, tight=tight)
         annotations.append(theme.note(x, y, text, font={"size": 14, "color": c.ink}))
     unseen = {"marker": {"opacity": 0}}
     data = theme.dots(
@@ -320,7 +323,7 @@ def tile_map(
         hoverdistance=-1,  # show the hover text anywhere on a tile, not only near its centre
         margin={"l": 8, "r": 8, "t": 30, "b": 4},
         xaxis=bare | theme.rows_axis(metrics, c.ink, 13 if narrow else 14) | above,
-        yaxis=bare | theme.rows_axis([pair_name(*r.names(pair)) for pair in pairs], c.ink),
+        yaxis=bare | names,
     )
 
 

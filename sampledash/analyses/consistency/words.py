@@ -41,15 +41,17 @@ def flip_list(text: str) -> str:
     return " · ".join(count(int(m)) for m in ms) or "never"
 
 
-def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False) -> str:
+def tile(
+    state: str, right_from: int | None, m_max: int, *, narrow: bool = False, tight: bool = False
+) -> str:
     """Return the text of a tile, which says whether the sampled order of two systems is right.
 
     The text is a sign, the verdict ``state``, such as "wrong", and the m from which the order is
     right. If this m, ``right_from``, is None, the text says "not by ``m_max``". If the order is
     undecided, only the order of the expected means is right. A ``narrow`` tile has only the sign
-    and the number or a dash.
+    and the number or a dash. A ``tight`` tile shows only these on a phone.
     """
-    return say.tile(STATES[state][2], state, right_from, m_max, narrow)
+    return say.tile(STATES[state][2], state, right_from, m_max, narrow, tight)
 
 
 def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:

@@ -29,9 +29,8 @@ def _power(value: float) -> str:
 def root(square: float) -> str:
     """Format the square root of a squared bias or of a variance, given in squared percent."""
     value = float(np.sqrt(square))
-    if value >= 1000:
-        return _power(value)
-    return "<0.01" if 1e-9 < value < 0.005 else f"{value:.2f}"
+    small = "<0.01" if 1e-9 < value < 0.005 else f"{value:.2f}"
+    return _power(value) if value >= 1000 else small
 
 
 say = Sentences(_HERE / "words.jinja", size=size, SAME=SAME)

@@ -217,6 +217,8 @@ def _choose(result: Result, row: DeltaGenerator, above: DeltaGenerator) -> None:
     listed = sorted({result.worst_pair(focus.x), focus.pair, *result.worst_pairs(MOST_LISTED)})
     options: dict[str, Any] = {"format_func": result.label, "width": 220, "key": _pair_key(result)}
     options |= {"help": words.TEXTS["marked pair"], "label_visibility": "collapsed"}
+    # Set the value in each run: if a run is stopped, the browser may not receive what the run set.
+    st.session_state[options["key"]] = focus.pair
     with above:
         st.selectbox("Marked pair", listed, **options)
         page.segments("Shown over m", pictures.VIEWS, "curve", hidden=True)
