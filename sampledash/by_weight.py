@@ -141,8 +141,7 @@ def check_classes(what: str, given: ArrayLike, sums: Ints, *, whole: bool) -> Fl
     below = counts[:, NEGATIVES] - counts[:, ABOVE] - counts[:, TIED]
     low = np.minimum(counts.min(axis=(1, 2)), below.min(axis=1))
     if (i := checks.first((low < 0) & (counts == np.rint(counts)).all(axis=(1, 2)))) is not None:
-        needed = "above + tied is at most the number in all, and none is below 0"
-        raise ValueError(f"{what}: the numbers of row {i} are impossible: {needed}")
+        raise ValueError(f"{what}: row {i}: give above + tied <= in all, and none below 0")
     last = array[:, WEIGHT]
     if (i := checks.first(~((last >= 0).all(axis=1) & last.any(axis=1)))) is not None:
         needed = "give numbers of at least 0, and one above 0"

@@ -133,8 +133,7 @@ class Protocol(HasScheme):
         if ranks.max_relevant > 1:
             raise ValueError(f"{who} has several relevant items in an instance: take one")
         if m > least:
-            fewest = f"the smallest number of negatives of an instance of {who}"
-            raise ValueError(f"m = {m} is more than {least}, {fewest}: take less")
+            raise ValueError(f"m = {m} exceeds {least}, the fewest negatives of {who}: take less")
 
     def check_mass(self, ranks: RankSet) -> None:
         """Raise ValueError if ranks have ``mass_above`` and the scheme does not use it."""

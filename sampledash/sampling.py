@@ -162,8 +162,7 @@ class Sampling(HasScheme):
 
 def require_sampling(value: object) -> None:
     """Raise ValueError if the value is not a :class:`Sampling`."""
-    made = "make one with sampledash.Sampling(n, m)"
-    checks.of_kind("sampling", value, Sampling, "Sampling", made)
+    checks.of_kind("sampling", value, Sampling, "Sampling", "make one with Sampling(n, m)")
 
 
 def parse_sampling(text: str) -> Sampling:

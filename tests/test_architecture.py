@@ -38,8 +38,8 @@ PAGES |= {"pages", "estimate"}  # the Correct page is "correct" and "estimate"
 LINES = """
 types leftovers rows
 checks rank_counts
-by_weight
 strata
+by_weight
 schemes
 metrics
 sampling rank_sets

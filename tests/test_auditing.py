@@ -292,7 +292,7 @@ def test_command_page_and_python_say_the_same_of_the_files_of_ncf(tmp_path, caps
     texts = "\n".join(lines), "\n".join(f"{u}\t{i}\t5\t9" for u, i in data["interactions"])
     paths = [tmp_path / "ml.test.negative", tmp_path / "ml.train.rating"]
     for path, text in zip(paths, texts, strict=True):
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8-sig")
     assert main(["audit", str(paths[0]), "--train", str(paths[1]), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     result = sd.audit(**data | {"places": None})

@@ -5,6 +5,7 @@ those that are left, as ``numpy.random.choice(p=..., replace=False)`` and BERT4R
 """
 
 from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -63,9 +64,26 @@ def test_items_of_weight_0_are_drawn_only_after_all_others():
     classes = [[[100_000, 0], [0, 0], [100_000, 500], [0, 1]]]
     ranks = sd.RankSet("A", [100_001], 100_501, classes=classes)
     for m in (20, 400, 500):
-        assert float(sd.expected_mean("Recall@1", ranks, m, scheme=WITHOUT)) == 1
+        mean = sd.expected_mean("Recall@1", ranks, m, scheme=WITHOUT)
+        assert mean == pytest.approx(1, abs=1e-14)
     # With 540 drawn, 40 are of weight 0: all of them above.
     assert law(np.array(classes, dtype=float), 540)[0, 40] == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize(("above", "tied"), [(0, 6), (1, 1), (1, 4), (2, 3)])
+def test_ties_of_items_of_weight_0_that_are_drawn_last(above, tied):
+    # One item of positive weight, below the relevant item, is drawn first; then the others.
+    others = [*["above"] * above, *["tied"] * tied]
+    size = [1, len(others)]
+    ranks = sd.RankSet(
+        "A", [above + 1], [len(others) + 2], ties=[tied],
+        classes=[[[0, above], [0, tied], size, [1, 0]]],
+    )  # fmt: skip
+    for m in range(1, len(others) + 2):
+        samples = list(combinations(others, m - 1))
+        first = [0 if "above" in x else 1 / (x.count("tied") + 1) for x in samples]
+        mean = sd.expected_mean("Recall@1", ranks, m, scheme=WITHOUT)
+        assert mean == pytest.approx(np.mean(first), abs=1e-12)
 
 
 def some_sets():

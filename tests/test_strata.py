@@ -119,6 +119,9 @@ def test_files_hold_classes_and_strata(tmp_path):
         words = "ranks.csv, line 2, column 'strata': … the lists [[above],[tied],[all],[last]]"
         refused(lambda x=cell: read(start + x + end), words)
     refused(lambda: read(f'{start}"[[1],0,[8],[2]]"{end}'), "of row 0 add up to 1, but its rank")
+    for impossible in ("[[3,-1],0,[4,4],[2,2]]", "[[2,0],0,[1,7],[1,1]]"):
+        words = "strata … row 0: give above + tied <= in all"
+        refused(lambda x=impossible: read(f'{start}"{x}"{end}'), words)
     ranks = read(f'{start}"[[1,1],0,[4,4],[2,Infinity]]"{end}')[0]  # other rows get empty strata
     assert ranks.strata[1].tolist() == [[0, 0], [0, 0], [8, 0], [2, 0]]
 

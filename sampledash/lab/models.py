@@ -70,8 +70,7 @@ def within(part: Part[T], low: float, high: float, loss: float | None = None) ->
     """
 
     def mapped(at: TrainingProgress) -> TrainingProgress:
-        known = loss if at.loss is None else at.loss
-        return TrainingProgress(low + (high - low) * at.share, known)
+        return TrainingProgress(low + (high - low) * at.share, loss if at.loss is None else at.loss)
 
     return shown_as(part, mapped)
 

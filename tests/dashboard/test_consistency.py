@@ -41,6 +41,11 @@ def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from
     assert at.numbers["All right from m"] == f"{table['m'].max():,}" == "970"
     assert (at.numbers["Pairs in true order"], at.numbers["Instances"]) == ("0 of 3", "6,040")
     assert at.others == "Also wrong: NDCG and AP."
+    # A run that is stopped sends its value to no browser: each run sends the value again.
+    for _ in range(2):
+        (marked,) = (x for x in at.selectbox if x.label == "Marked pair")
+        assert (marked.proto.set_value, marked.proto.raw_value) == (True, "X, Y")
+        at.run()
     at = page(metrics=["Recall@k"], m="969")
     assert "ranks Z > X > Y; on all items Z > Y > X" in at.headline
     # From m = 970 on the expected order is right; single runs may still differ.

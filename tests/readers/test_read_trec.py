@@ -76,7 +76,9 @@ QRELS = "1 0 b 1\n2 0 c 2\n2 0 x 0\n"
 
 
 @pytest.mark.parametrize("space", [" ", "\t", "   "])
-@pytest.mark.parametrize(("start", "end"), [("", "\n"), (" ", " \n\n"), ("\ufeff", "\r\n")])
+@pytest.mark.parametrize(
+    ("start", "end"), [("", "\n"), (" ", " \n\n"), ("\ufeff", "\r\n"), ("", "\r")]
+)
 @pytest.mark.parametrize("size", [2**20, 0])
 def test_fields_are_separated_by_any_space_and_quotes_are_part_of_a_name(
     space, start, end, size, monkeypatch
