@@ -156,8 +156,7 @@ class Sampling(HasScheme):
     def draw(self, rank: ArrayLike, rng: np.random.Generator) -> Ints:
         """Draw one sampled rank in 1..m+1 for each true rank, in the shape of ``rank``."""
         checks.generator(rng)
-        above, below = self.weights(rank)
-        return draw_above(self.scheme, self.m, above, below, rng) + 1
+        return draw_above(self.scheme, self.m, *self.weights(rank), rng) + 1
 
 
 def require_sampling(value: object) -> None:

@@ -144,7 +144,7 @@ def below(draw: Callable[[Any], None]) -> None:
     with st.container(key=_BELOW):
         if shown is not None:
             draw(shown)
-    _tell(_BELOW, {_BELOW: {"number": number}})
+    _tell(_BELOW, {_BELOW: {"number": number, "address": state.address()}})
 
 
 def follow(shown: object = None, every: Sequence[Follows] = (), answers: Hashable = None) -> None:

@@ -226,6 +226,11 @@ def went_back() -> bool:
     return bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
 
 
+def address() -> str:
+    """Return the query of the page's address when the browser asked for this run of the page."""
+    return str(getattr(get_script_run_ctx(), "query_string", ""))
+
+
 def in_fragment() -> bool:
     """Whether Streamlit reruns only a part (fragment) of the page, as after a slider's change."""
     return bool(getattr(get_script_run_ctx(), "fragment_ids_this_run", None))

@@ -29,8 +29,7 @@ def _power(value: float) -> str:
 def root(square: float) -> str:
     """Format the square root of a squared bias or of a variance, given in squared percent."""
     value = float(np.sqrt(square))
-    small = "<0.01" if 1e-9 < value < 0.005 else f"{value:.2f}"
-    return _power(value) if value >= 1000 else small
+    return _power(value) if value >= 1000 else "<0.01" if 1e-9 < value < 0.005 else f"{value:.2f}"
 
 
 say = Sentences(_HERE / "words.jinja", size=size, SAME=SAME)

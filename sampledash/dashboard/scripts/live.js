@@ -76,9 +76,10 @@ const draw = ({ name, number }, axes = false) => {
 // matters which element sends the request; see listen and follow in live.py.
 let pressed = false;
 // After Back or Forward, the browser holds the settings from before until Python has run the whole
-// page. A request would send these old settings. ``back`` is the time of the last Back or Forward.
+// page. A request would send these old settings. ``back`` is the time of the last Back or Forward,
+// and ``target`` is the address to which it led: an answer for another address does not count.
 const RETURN = 10_000;  // milliseconds that Python is given to run the whole page
-let back = -Infinity;
+let back = -Infinity, target = "";
 const running = () => leaves() || performance.now() - back < RETURN
   || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";
 const wish = (wanted, send) => {
@@ -159,7 +160,9 @@ if (first) {
       if (isIntersecting) seen.add(target); else seen.delete(target);
     live.looked();
   });
-  window.addEventListener("popstate", () => { back = performance.now(); }, true);
+  window.addEventListener("popstate", () => {
+    [back, target] = [performance.now(), location.search.slice(1)];
+  }, true);
   for (const kind of ["pointerdown", "keydown", "pointerup", "pointercancel", "keyup"])
     window.addEventListener(kind, () => { pressed = kind.endsWith("down"); }, true);
   for (const kind of ["pointerover", "focusin"])
@@ -182,9 +185,9 @@ const compare = () => {
 };
 let answered, whole;  // runs of Python that drew what is shown: the answer, and the lower part
 live.hear ??= () => {
-  const { run } = told.get("answer") ?? {}, below = told.get("below")?.run;
+  const { run } = told.get("answer") ?? {}, { run: below, address } = told.get("below") ?? {};
   if (run !== answered) restore();
-  if (below !== whole) back = -Infinity;
+  if (below !== whole && address === target) back = -Infinity;
   [answered, whole] = [run, below];
   live.resume?.();
   compare();
