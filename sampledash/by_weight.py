@@ -178,9 +178,12 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
     weight, positive = classes[:, WEIGHT], classes[:, WEIGHT] > 0
     first, last = (classes[:, :WEIGHT] * x[:, None] for x in (positive, ~positive))
     count, rows = np.rint(first[:, NEGATIVES].sum(axis=1)), np.zeros((len(classes), m + 1))
+    every, s = np.rint(classes[:, NEGATIVES].sum(axis=1)) <= m, np.arange(m + 1)
+    low, high = (np.rint(classes[every, :parts].sum(axis=(1, 2)))[:, None] for parts in (1, 2))
+    rows[every] = ((s >= low) & (s <= high)) / (high - low + 1)
     # Items of weight 0 are drawn, uniformly, only after all items of positive weight. There are
     # then two strata, and all items of the first stratum are drawn.
-    if np.any(whole := count <= m):
+    if np.any(whole := (count <= m) & ~every):
         parts = np.rint(np.stack([x[whole].sum(axis=2) for x in (first, last)], axis=2))
         drawn = np.stack([count, m - count], axis=1)[whole, None]
         rows[whole] = strata.law(np.concatenate([parts, drawn], axis=1), m)
@@ -190,7 +193,7 @@ def law(classes: Floats, m: int, *, small: int = _SMALL) -> Floats:
     # time.
     has_ties = np.rint(tied.sum(axis=1)) > 0
     kinds: dict[tuple[bytes, bool], list[int]] = {}
-    for i in np.flatnonzero(~whole).tolist():
+    for i in np.flatnonzero(count > m).tolist():
         kinds.setdefault((weight[i].tobytes(), bool(has_ties[i])), []).append(i)
     for (_, ties), some in kinds.items():
         used = weight[some[0]] > 0

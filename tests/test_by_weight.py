@@ -86,6 +86,13 @@ def test_ties_of_items_of_weight_0_that_are_drawn_last(above, tied):
         assert mean == pytest.approx(np.mean(first), abs=1e-12)
 
 
+def test_if_all_negatives_are_drawn_the_sampled_rank_is_the_true_rank():
+    # 150 negatives above, 2,500 tied, 350 below, of two weights: 2,501 ranks are equally likely.
+    classes = np.array([[[100, 50], [2_300, 200], [2_500, 500], [1.0, 3]]])
+    expected = np.r_[np.zeros(150), np.full(2_501, 1 / 2_501), np.zeros(350)]
+    np.testing.assert_allclose(law(classes, 3_000)[0], expected, rtol=1e-14)
+
+
 def some_sets():
     """Return three rank sets with classes, and the classes of their 25 instances of 200 items."""
     rng = np.random.default_rng(3)

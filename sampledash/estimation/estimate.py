@@ -101,8 +101,7 @@ class Compared:
     def __str__(self) -> str:
         if self.better is None:
             return "undecided"
-        other = self.second if self.better == self.first else self.first
-        return f"{self.better} > {other}"
+        return f"{self.better} > {self.second if self.better == self.first else self.first}"
 
 
 def outside(value: float) -> str:

@@ -157,7 +157,7 @@ class Interactions(ByDigest):
     @cached_property
     def in_time(self) -> NDArray[np.int64]:
         """Indices that sort the interactions by time; equal times keep the order of the file."""
-        return np.argsort(np.zeros(self.size) if self.time is None else self.time, kind="stable")
+        return np.arange(self.size) if self.time is None else np.argsort(self.time, kind="stable")
 
 
 def require_interactions(value: object) -> None:

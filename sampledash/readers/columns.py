@@ -372,8 +372,7 @@ def classes_text(classes: Floats) -> str:
     """
     *counts, last = classes.tolist()
     short = [x if len(set(x)) > 1 else x[0] for x in counts]
-    text = json.dumps([*short, last], separators=(",", ":"))
-    return text.replace(".0,", ",").replace(".0]", "]")
+    return json.dumps([*short, last], separators=(",", ":")).replace(".0,", ",").replace(".0]", "]")
 
 
 def yes_or_no(cells: pd.Series[Any], place: Place, what: str) -> NDArray[np.bool_]:

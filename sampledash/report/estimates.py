@@ -30,8 +30,7 @@ def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
     ``chance`` is the largest p-value, over these systems, of the test that m is independent of the
     rank. It is None if the data themselves state that m depended on the drawn negatives.
     """
-    evaluations = None if chance is None else round(1 / max(chance, 1e-6))
-    return say.goes_with_rank(systems, evaluations)
+    return say.goes_with_rank(systems, None if chance is None else round(1 / max(chance, 1e-6)))
 
 
 def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:
