@@ -430,6 +430,7 @@ def teaches(alone):
         assert tab.url.endswith("#10")
         # A slider that has moved, and whose picture is drawn again, leads to the same pictures.
         tab.get_by_role("link", name="9", exact=True).click()
+        expect(tab.locator("h2:visible")).to_have_text(re.compile(r"^\s*9\. "))
         lesson = tab.locator(".lesson:visible")
         slider, title = lesson.get_by_role("slider"), lesson.locator(".gtitle")
         shown = title.text_content()
